@@ -21,7 +21,7 @@ function imageOf(bytes: Uint8Array, mediaType = "image/png") {
   return { type: "image", source: { type: "base64", media_type: mediaType, data } };
 }
 
-test("a request that is right has no problem", () => {
+test("a valid request has no problem", () => {
   expect(
     checkAnthropicRequest(conversation([TEXT, imageOf(pngBytes(2, 2))], [CALL], [RESULT, TEXT])),
   ).toEqual([]);
@@ -88,6 +88,6 @@ test.each<[string, unknown]>([
   ["21 images", conversation(Array.from({ length: 21 }, () => imageOf(pngBytes(2, 2))))],
   ["assistant image", conversation([TEXT], [imageOf(pngBytes(2, 2)), TEXT], [TEXT])],
   ["server call unanswered", conversation([TEXT], [{ type: "server_tool_use", id: "s" }, TEXT], [TEXT])],
-])("the wire check refuses: %s", (_, body) => {
+])("the wire check rejects: %s", (_, body) => {
   expect(checkAnthropicRequest(body)).not.toEqual([]);
 });

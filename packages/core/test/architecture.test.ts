@@ -84,7 +84,7 @@ describe("packages/core/src", () => {
     expect(forbidden.map(({ file, from }) => `${file} imports ${from}`)).toEqual([]);
   });
 
-  test("in the sandbox, what looks after control files knows nothing of boxes", () => {
+  test("in the sandbox, the code for protected files does not depend on the code for sandboxes", () => {
     const own = files.filter((file) => file.startsWith("sandbox/protected-files/")).flatMap(ownImports);
     expect(own.length).toBeGreaterThan(0);
     expect(own.filter(({ from }) => /^sandbox\/(?!protected-files\/)/.test(from))).toEqual([]);
@@ -95,7 +95,7 @@ describe("packages/core/src", () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  test("what light.ts and sessions.ts hand on loads no schema library and no provider", () => {
+  test("light.ts and sessions.ts load no schema library and no provider", () => {
     const loaded = [...loadedFiles("light.ts"), ...loadedFiles("sessions.ts")];
     expect(loaded).toContain("session/list.ts");
     const texts = loaded.map((file) => readFileSync(join(SOURCE, file), "utf8"));
@@ -107,7 +107,7 @@ describe("packages/core/src", () => {
     ]);
   });
 
-  test("what run.ts hands on loads no schema library, no provider and nothing that reads configuration files", () => {
+  test("run.ts loads no schema library, no provider and no reader of configuration files", () => {
     const loaded = [...loadedFiles("run.ts")];
     expect(loaded).toContain("session/manager.ts");
     const packages = loaded.flatMap((file) =>

@@ -30,7 +30,7 @@ function imageOf(mediaType: string) {
   return { role: "user", content: [{ type: "image_url", image_url: { url } }] };
 }
 
-test("a request that is right has no problem", () => {
+test("a valid request has no problem", () => {
   const both = { ...CALL, tool_calls: [...CALL.tool_calls, ...toCall("b").tool_calls] };
   const messages = [
     SYSTEM,
@@ -90,6 +90,6 @@ test.each<[string, unknown]>([
   ["id twice", request(USER, CALL, RESULT, CALL, RESULT)],
   ["wrong image type", request(imageOf("image/jpeg"))],
   ["lone surrogate", request({ role: "user", content: "\ud83d" })],
-])("%s is refused", (_, body) => {
+])("%s is rejected", (_, body) => {
   expect(checkCompatibleRequest(body)).not.toEqual([]);
 });

@@ -130,7 +130,7 @@ describe.each(Object.entries(REPOSITORIES))("in %s", (_, create) => {
   });
 });
 
-test("a .gitignore that git tracks, or that somebody else wrote, stays as it is", async () => {
+test("a .gitignore that git tracks, or that somebody else wrote, stays unchanged", async () => {
   for (const root of [trackIgnoreFile(EARLIER), trackIgnoreFile("# ours\n")]) {
     const path = join(root, ".diligent", ".gitignore");
     const before = readFileSync(path, "utf8");

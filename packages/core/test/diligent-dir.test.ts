@@ -20,7 +20,7 @@ import { ONLY_ROOT_CAN, ROOT_CAN_ANYWAY, testUnless } from "./support/test-unles
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 
-test("makes private folders, the shared skills folder and a .gitignore", async () => {
+test("creates private folders, the shared skills folder and a .gitignore", async () => {
   const project = makeTempDir();
   const paths = await ensureDiligentDir(project);
   expect(paths).toEqual(resolvePaths(project));
@@ -41,13 +41,13 @@ test("a second call changes nothing", async () => {
   expect(readFileSync(join(paths.sessions, "a.jsonl"), "utf8")).toBe("kept\n");
 });
 
-test("a file in the place of .diligent is an error that names it", async () => {
+test("a file in place of .diligent is an error that names it", async () => {
   const project = makeTempDir();
   writeFileSync(join(project, ".diligent"), "");
   await expect(ensureDiligentDir(project)).rejects.toThrow(".diligent");
 });
 
-test("so is one in the place of a directory in it", async () => {
+test("a file in place of a directory inside it is an error that names it", async () => {
   const project = makeTempDir();
   const path = join(project, ".diligent", "knowledge");
   mkdirSync(join(project, ".diligent"));
@@ -55,7 +55,7 @@ test("so is one in the place of a directory in it", async () => {
   await expect(ensureDiligentDir(project)).rejects.toThrow(`${path} is a file, not a directory`);
 });
 
-test("directories of ours that others could look into become private", async () => {
+test("its directories that others could read become private", async () => {
   const project = makeTempDir();
   const paths = await ensureDiligentDir(project);
   chmodSync(paths.sessions, 0o777);
@@ -72,7 +72,7 @@ test.each([".diligent", ".diligent/sessions"])("a symbolic link at %s is not fol
   expect(readdirSync(elsewhere).filter((name) => name === ".gitignore")).toEqual([]);
 });
 
-test("what is in the way is said as it is", async () => {
+test("an obstacle is described as what it is", async () => {
   const say = async (plant: (path: string) => void) => {
     const project = makeTempDir();
     const path = join(project, ".diligent");
@@ -92,7 +92,7 @@ test("what is in the way is said as it is", async () => {
   expect(await say(() => {})).toBeUndefined();
 });
 
-test("links that lead nowhere are neither followed nor in the way", async () => {
+test("dangling links are neither followed nor obstacles", async () => {
   const project = makeTempDir();
   const outside = join(makeTempDir(), "outside");
   mkdirSync(join(project, ".diligent"));

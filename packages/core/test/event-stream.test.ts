@@ -18,7 +18,7 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return events;
 }
 
-describe("the one consumer", () => {
+describe("the consumer", () => {
   test("an iterator sees events from before and after it started, the final one included", async () => {
     const stream = createStream();
     stream.push("a");
@@ -30,7 +30,7 @@ describe("the one consumer", () => {
     expect(await stream.result()).toBe("result of end");
   });
 
-  test("a callback gets waiting events at once and later ones inside push", async () => {
+  test("a callback gets pending events immediately and later ones inside push", async () => {
     const stream = createStream();
     stream.push("a");
     const seen: string[] = [];
@@ -43,7 +43,7 @@ describe("the one consumer", () => {
     expect(await result).toBe("result of end");
   });
 
-  test("several asked for at once are answered in order", async () => {
+  test("several pending next() calls are answered in order", async () => {
     const stream = createStream();
     const iterator = stream[Symbol.asyncIterator]();
     const asked = [iterator.next(), iterator.next(), iterator.next()];
@@ -52,13 +52,13 @@ describe("the one consumer", () => {
     expect((await Promise.all(asked)).map(({ value }) => value)).toEqual(["a", "end", undefined]);
   });
 
-  test("a second consumer is refused", () => {
+  test("a second consumer is rejected", () => {
     const stream = createStream();
     stream[Symbol.asyncIterator]();
     expect(() => stream.consume(() => {})).toThrow("already has a consumer");
   });
 
-  test("leaving the loop early drops what follows and does not keep the result from coming", async () => {
+  test("leaving the loop early drops the remaining events and still delivers the result", async () => {
     const stream = createStream();
     stream.push("a");
     stream.push("b");
@@ -70,7 +70,7 @@ describe("the one consumer", () => {
     expect(await stream.result()).toBe("result of end");
   });
 
-  test("a waiting iterator that is told to return ends", async () => {
+  test("return() ends a waiting iterator", async () => {
     const iterator = createStream()[Symbol.asyncIterator]();
     const waiting = iterator.next();
     await iterator.return?.();
@@ -80,7 +80,7 @@ describe("the one consumer", () => {
 });
 
 describe("observers", () => {
-  test("any number see every event from the time they subscribe on", () => {
+  test("any number of them see every event from their subscription on", () => {
     const stream = createStream();
     stream.push("before");
     const first: string[] = [];
@@ -107,7 +107,7 @@ describe("observers", () => {
     expect(seen).toEqual(["a"]);
   });
 
-  test("what an observer throws reaches neither the one who pushes nor the others", async () => {
+  test("an error in an observer reaches neither the caller of push nor the other observers", async () => {
     const script = `
       const { EventStream } = await import(${JSON.stringify(join(import.meta.dir, "../src/event-stream.ts"))});
       process.on("uncaughtException", (error) => console.log("thrown:", error.message));
@@ -158,7 +158,7 @@ describe("ending", () => {
     await expect(stream.result()).rejects.toThrow("no result");
   });
 
-  test("a failure nobody asks for is no unhandled rejection", async () => {
+  test("a failure that nobody awaits is not an unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const onUnhandled = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", onUnhandled);

@@ -5,7 +5,7 @@ import { createFuzzedHistory, createRandom } from "./support/fuzzed-history.ts";
 import { assistant, call, image, result, text, user } from "./support/messages.ts";
 
 describe("toSendableHistory", () => {
-  test("a list that is fine comes back with the very same messages", () => {
+  test("a valid list returns the same message objects", () => {
     const messages = [
       user("hi"),
       assistant([{ type: "thinking", thinking: "hm" }, text("ok"), call("a"), call("b")]),
@@ -45,7 +45,7 @@ describe("toSendableHistory", () => {
     expect(toSendableHistory(messages)).toEqual([turn, result("a", "first")]);
   });
 
-  test("calls with the same id in one message get ids of their own, each with its result", () => {
+  test("calls with the same id in one message get separate ids, each with its result", () => {
     expect(
       toSendableHistory([assistant([call("a"), call("a"), call("")]), result("a", "1"), result("a", "2")]),
     ).toEqual([
@@ -56,7 +56,7 @@ describe("toSendableHistory", () => {
     ]);
   });
 
-  test("an id that comes back in a later message answers there", () => {
+  test("a result for an id that is used again in a later message belongs to that message", () => {
     expect(toSendableHistory([assistant([call("a")]), assistant([call("a")]), result("a", "late")])).toEqual([
       assistant([call("a")]),
       result("a", OUTCOME_UNKNOWN, { isError: true, outcome: "interrupted" }),
@@ -87,14 +87,14 @@ describe("toSendableHistory", () => {
     ]);
   });
 
-  test("blocks that belong to the other side are dropped", () => {
+  test("blocks that do not fit the role of their message are dropped", () => {
     expect(toSendableHistory([user([call("a"), text("hi")]), assistant([image(), text("yes")])])).toEqual([
       user([text("hi")]),
       assistant([text("yes")]),
     ]);
   });
 
-  test("what was sendable stays as it is, for ten thousand broken histories", () => {
+  test("sendable parts stay unchanged, for ten thousand broken histories", () => {
     const random = createRandom(1);
     for (let round = 0; round < 10_000; round++) {
       const once = toSendableHistory(createFuzzedHistory(random));
@@ -102,7 +102,7 @@ describe("toSendableHistory", () => {
     }
   });
 
-  test("a message that is added changes nothing before it but a missing result", () => {
+  test("an appended message changes nothing before it except a missing result", () => {
     const random = createRandom(2);
     for (let round = 0; round < 3_000; round++) {
       const messages = createFuzzedHistory(random);

@@ -21,7 +21,7 @@ function imageOf(mediaType: string, fields: Record<string, unknown> = { detail: 
   return { type: "input_image", image_url: `data:${mediaType};base64,${data}`, ...fields };
 }
 
-test("a request that is right has no problem", () => {
+test("a valid request has no problem", () => {
   const images = [{ type: "input_text", text: "see" }, imageOf("image/png")];
   const body = request(
     { role: "user", content: images },
@@ -80,6 +80,6 @@ test.each<[string, unknown]>([
   ["image without detail", request({ role: "user", content: [imageOf("image/png", {})] })],
   ["empty output", request(CALL, { ...OUTPUT, output: "" })],
   ["lone surrogate", request({ role: "user", content: "\ud83d" })],
-])("%s is refused", (_, body) => {
+])("%s is rejected", (_, body) => {
   expect(checkOpenAIRequest(body)).not.toEqual([]);
 });

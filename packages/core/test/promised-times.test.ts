@@ -47,7 +47,7 @@ describe("a provider that sends nothing", () => {
     return seen;
   }
 
-  test("is mentioned after 45 s and given up after 90 s", () => {
+  test("is reported after 45 s and given up after 90 s", () => {
     const expected = [
       ["stall", 45_000],
       ["error", 90_000],
@@ -56,7 +56,7 @@ describe("a provider that sends nothing", () => {
     expect<unknown>(watch(IDLE_TIMEOUT_MS)).toEqual(expected);
   });
 
-  test("is given up after 600 s where it runs on this machine", () => {
+  test("is given up after 600 s if it runs on this machine", () => {
     expect<unknown>(watch(LOCAL_IDLE_TIMEOUT_MS)).toEqual([
       ["stall", 45_000],
       ["error", 600_000],

@@ -40,7 +40,7 @@ describe("the declarations of the library", () => {
   });
 
   test.each(Object.entries(FACES))(
-    "of %s name only types of its own and of the library",
+    "of %s name only its own types and those of the library",
     async (face, own) => {
       const values: object = await import(`../src/${face}`);
       const types = [...surface.exportsOf(face).keys()].filter((name) => !(name in values));
@@ -50,7 +50,7 @@ describe("the declarations of the library", () => {
   );
 
   test.each([LIBRARY, ...Object.keys(FACES)])(
-    "of %s have a docstring for everything that it exports",
+    "of %s have a docstring for everything that they export",
     (face) => {
       expect(surface.findUndocumented(face)).toEqual([]);
     },
@@ -71,8 +71,8 @@ function surfaceOf(files: Record<string, string>): DeclaredSurface {
   return new DeclaredSurface(directory);
 }
 
-describe("what is looked for in declarations", () => {
-  test("is found where a type is named beside the face, or imported, also inline and under another name", () => {
+describe("the search for types in declarations", () => {
+  test("finds a type that is named beside the entry point, or imported, also inline and under another name", () => {
     const surface = surfaceOf({
       "index.d.ts": `export { make, type Made as Thing } from "./rooms/make.ts";\nexport * from "./parts.ts";\n`,
       "parts.d.ts": `interface Base {\n    id: string;\n}\nexport interface Part extends Base {\n    whole: Part;\n}\nexport {};\n`,
@@ -94,7 +94,7 @@ describe("what is looked for in declarations", () => {
     ]);
   });
 
-  test("is not found in comments, texts, private members, names of members and types of values", () => {
+  test("ignores comments, texts, private members, names of members and types of values", () => {
     const surface = surfaceOf({
       "index.d.ts": [
         `import { type Hidden, LIMITS } from "./hidden.ts";`,
@@ -112,7 +112,7 @@ describe("what is looked for in declarations", () => {
     expect(surface.findUnnamed("index.ts")).toEqual([]);
   });
 
-  test("is no longer found once it can be imported, from another face too", () => {
+  test("no longer reports a type once it can be imported, also from another entry point", () => {
     const files = {
       "index.d.ts": `export type { Hidden } from "./hidden.ts";\n`,
       "face.d.ts": `import type { Hidden } from "./hidden.ts";\nexport declare const made: Hidden;\n`,

@@ -42,7 +42,7 @@ function toCall(given: object): { name: string; input: Record<string, unknown> }
   return { name: "note", input: {}, ...given };
 }
 
-test("what a call may change is kept behind the consent and before the call, and noted down before the run ends", async () => {
+test("the files that a call may change are recorded after approval and before the call, and the record is complete before the run ends", async () => {
   expect(await follow([[call("a")], [call("b")]])).toEqual([
     ...["asked", "before, first", "notice", "kept", "start a", "end a", "after"],
     ...["asked", "before", "kept", "start b", "end b", "after"],
@@ -50,14 +50,14 @@ test("what a call may change is kept behind the consent and before the call, and
   ]);
 });
 
-test("a call that only reads, is refused, or has wrong arguments is none", async () => {
+test("a call that only reads, is rejected or has invalid arguments is not recorded", async () => {
   const reading = await follow([[call("a", "look")], [{ name: "note", input: {} }]]);
   expect(reading.filter((each) => /before|after/.test(each))).toEqual([]);
   const refused = await follow([[call("a")]], { approve: async () => "reject" });
   expect(refused).toEqual(["settled", "agent_end"]);
 });
 
-test("a run that is stopped meanwhile does not run the call", async () => {
+test("a run that is stopped while files are recorded does not run the call", async () => {
   const stop = new AbortController();
   const changes: ChangeTracker = {
     async beforeChanges() {

@@ -20,12 +20,12 @@ const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describe("LoopDetector", () => {
-  test("tells the model at the third and stops at the sixth identical call in a row", async () => {
+  test("warns the model at the third and stops at the sixth identical call in a row", async () => {
     const steps = times(6, (): [ToolCallBlock, string] => [call({ command: "ls" }), "a"]);
     expect(await actions(steps)).toEqual(["none", "none", "warn", "warn", "warn", "stop"]);
   });
 
-  test("takes arguments in another order for the same", async () => {
+  test("treats arguments in another order as the same", async () => {
     const steps: [ToolCallBlock, string][] = [
       [call({ a: { x: 1, y: 2 }, b: 2 }), "same"],
       [call({ b: 2, a: { y: 2, x: 1 } }), "same"],
@@ -53,7 +53,7 @@ describe("LoopDetector", () => {
     expect(new Set(await actions(steps))).toEqual(new Set(["none"]));
   });
 
-  test("counts anew once files have changed", async () => {
+  test("restarts the count once files have changed", async () => {
     const steps = times(9, (index): [ToolCallBlock, string, number] => [call({}), "no", index < 4 ? 0 : 1]);
     expect(await actions(steps)).toEqual([
       ...["none", "none", "warn", "warn"],
@@ -61,7 +61,7 @@ describe("LoopDetector", () => {
     ]);
   });
 
-  test("counts anew after reset()", async () => {
+  test("restarts the count after reset()", async () => {
     const detector = new LoopDetector();
     for (let round = 0; round < 5; round++) await detector.observe(call({}), "a");
     detector.reset();

@@ -10,7 +10,7 @@ const outputs = (messages: { role: string; output?: string }[]) =>
   messages.flatMap((message) => (message.role === "tool_result" ? [message.output] : []));
 
 describe("a run", () => {
-  test("asks, runs the calls, asks again, and tells everything in order", async () => {
+  test("requests, runs the calls, requests again, and emits all events in order", async () => {
     const { events, added, end } = await runScript([
       { text: "I note.", toolCalls: [call("a")] },
       { text: "Done." },
@@ -70,7 +70,7 @@ describe("a run", () => {
     expect(early).toEqual([]);
   });
 
-  test("the growing message of the deltas ends as the whole text", async () => {
+  test("the message that grows with the deltas ends as the whole text", async () => {
     const { events } = await runScript([{ thinking: "Let me see.", text: "One two three four five six." }]);
     const last = events.findLast((event) => event.type === "message_delta");
     expect(last?.message.content).toEqual([
@@ -102,7 +102,7 @@ describe("a run", () => {
 });
 
 describe("tool calls", () => {
-  test("read-only neighbours run side by side, the others one after the other, results in call order", async () => {
+  test("adjacent read-only calls run in parallel, all others one after the other, with results in call order", async () => {
     const calls: string[] = [];
     const tools = [
       noteTool({ name: "slow", readOnly: true, delayMs: 20, calls }),
@@ -115,7 +115,7 @@ describe("tool calls", () => {
     expect(unpaired(added)).toEqual([]);
   });
 
-  test("results that finish out of order are told, recorded and sent in call order", async () => {
+  test("results that finish out of order are emitted, recorded and sent in call order", async () => {
     const tools = [
       noteTool({ name: "slow", readOnly: true, delayMs: 10 }),
       noteTool({ name: "quick", readOnly: true }),
@@ -134,7 +134,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("unknown tools and wrong arguments are answered, and the run goes on", async () => {
+  test("unknown tools and invalid arguments get an error result, and the run continues", async () => {
     const toolCalls = [
       { name: "nope", input: {} },
       { name: "note", input: { wrong: 1 } },
@@ -151,7 +151,7 @@ describe("tool calls", () => {
     expect(end.stopReason).toBe("end_turn");
   });
 
-  test("an unattended rejection is told to the model and ends the run with approval", async () => {
+  test("an unattended rejection is reported to the model and ends the run with approval", async () => {
     const { added, end } = await runScript([{ toolCalls: [call("a")] }, { text: "Without it then." }], {
       approve: async (_, { announce }) => {
         announce("shell command");
@@ -184,7 +184,7 @@ describe("limits", () => {
     expect([end.stopReason, unpaired(added)]).toEqual(["max_turns", []]);
   });
 
-  test("calls of the reply that reaches the cost limit are not run", async () => {
+  test("when a reply reaches the cost limit, its calls are not run", async () => {
     const calls: string[] = [];
     const { end, added } = await runScript([{ toolCalls: [call("a")], usage: { inputTokens: 1_000_000 } }], {
       model: {
@@ -218,7 +218,7 @@ describe("limits", () => {
     expect(notices).toEqual(["loop warning", "loop warning", "loop warning", "loop error"]);
   });
 
-  test("a loop continues as often as somebody says so, and ends when they do not", async () => {
+  test("a loop continues as long as the user confirms it, and ends otherwise", async () => {
     const turns = Array.from({ length: 20 }, () => ({ toolCalls: [call("same")] }));
     const answers = ["once", "reject"] as const;
     const asked: (number | undefined)[] = [];
@@ -232,7 +232,7 @@ describe("limits", () => {
     expect([asked, outputs(added).length, end.stopReason]).toEqual([[6, 6], 12, "loop"]);
   });
 
-  test("a call that waits is no loop, however often it is repeated", async () => {
+  test("repeated calls of a tool that waits do not count as a loop", async () => {
     const turns = [...Array.from({ length: 20 }, () => ({ toolCalls: [call("same")] })), { text: "Done." }];
     const { end } = await runScript(turns, { tools: [{ ...noteTool(), waits: () => true }] });
     expect(end.stopReason).toBe("end_turn");
@@ -248,7 +248,7 @@ describe("limits", () => {
     expect(outputs(added)[0]).toContain("cut off at the output limit");
   });
 
-  test("after a cut reply a shorter one goes on", async () => {
+  test("after a cut-off reply, the run continues with a shorter one", async () => {
     const { end } = await runScript([
       { toolCalls: [call("a")], stopReason: "max_tokens" },
       { text: "Shorter." },
@@ -257,7 +257,7 @@ describe("limits", () => {
   });
 });
 
-describe("how a reply ends", () => {
+describe("the end of a reply", () => {
   test("cut text ends the run with max_tokens", async () => {
     expect((await runScript([{ text: "long", stopReason: "max_tokens" }])).end.stopReason).toBe("max_tokens");
   });
@@ -265,7 +265,7 @@ describe("how a reply ends", () => {
   test.each([
     ["max_tokens", "output limit of scripted/test.json"],
     ["model_context_window_exceeded", "the context window of scripted/test.json is full"],
-  ])("a text cut by %s is told with the limit it has met", async (stopReason, words) => {
+  ])("a text cut by %s reports the limit that it reached", async (stopReason, words) => {
     const { events, end } = await runScript([{ text: "long", stopReason }]);
     const notice = events.find((event) => event.type === "notice");
     expect([end.stopReason, notice?.message]).toEqual(["max_tokens", expect.stringContaining(words)]);
@@ -280,13 +280,13 @@ describe("how a reply ends", () => {
     expect([end.stopReason, codes]).toEqual(["end_turn", [code]]);
   });
 
-  test("a refusal is told apart from an error", async () => {
+  test("a refusal is distinct from an error", async () => {
     expect((await runScript([{ text: "No.", stopReason: "refusal" }])).end).toMatchObject({
       stopReason: "refusal",
     });
   });
 
-  test("a pause is asked to go on with the same content", async () => {
+  test("after a pause, the same content is sent again", async () => {
     const { end, added } = await runScript([
       { text: "Searching", stopReason: "pause_turn" },
       { text: "Found." },
@@ -300,13 +300,13 @@ describe("how a reply ends", () => {
     expect([added.length, end.stopReason]).toEqual([11, "error"]);
   });
 
-  test("an error before any text leaves no message and names its kind", async () => {
+  test("an error before any text leaves no message and has its kind", async () => {
     const { end, added } = await runScript([{ error: { errorType: "auth", message: "401 wrong key" } }]);
     expect(added).toEqual([]);
     expect(end.error).toEqual({ name: "ProviderError", message: "401 wrong key", errorType: "auth" });
   });
 
-  test("an error in mid-text keeps what was shown", async () => {
+  test("an error in the middle of a text keeps what was shown", async () => {
     const turn = { text: "Half a", error: { errorType: "network" as const, message: "reset" } };
     const { added, end } = await runScript([turn]);
     expect(added).toMatchObject([{ content: [{ type: "text", text: "Half a" }], stopReason: "error" }]);
@@ -377,7 +377,7 @@ describe("aborting", () => {
   });
 });
 
-describe("steering", () => {
+describe("steering messages", () => {
   test("a message joins before the next request and is recorded", async () => {
     const queue: UserMessage[] = [];
     const { added, events } = await runScript([{ toolCalls: [call("a")] }, { text: "As you say." }], {
@@ -388,7 +388,7 @@ describe("steering", () => {
     expect(events).toContainEqual({ type: "steering", text: "rather b" });
   });
 
-  test("a message that has an id is told by it, and recorded without", async () => {
+  test("a message with an id is emitted with the id, and recorded without it", async () => {
     const note: SteeredMessage = { message: user("I ran ls"), id: "7", isNote: true };
     const queue = [note];
     const { added, events } = await runScript([{ text: "Seen." }], { takeSteering: () => queue.splice(0) });
@@ -396,7 +396,7 @@ describe("steering", () => {
     expect(events).toContainEqual({ type: "steering", text: "I ran ls", id: "7", isNote: true });
   });
 
-  test("a message that arrives with the last reply keeps the run going", async () => {
+  test("a message that arrives during the last reply continues the run", async () => {
     const queue: UserMessage[] = [];
     let replies = 0;
     const { added } = await runScript([{ text: "Done." }, { text: "Also that." }], {

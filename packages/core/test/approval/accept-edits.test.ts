@@ -183,7 +183,7 @@ const MORE_THAN_EDITS = [
 ];
 
 describe("accept-edits", () => {
-  test.each(EDITS)("lets pass %p, which ask puts to the user", async (command) => {
+  test.each(EDITS)("allows %p, which the mode ask asks about", async (command) => {
     expect(await judge(command, {}, "ask")).toMatchObject({ action: "ask" });
     expect(await judge(command)).toMatchObject({ action: "allow" });
   });
@@ -192,7 +192,7 @@ describe("accept-edits", () => {
     expect(await judge(command)).toMatchObject({ action: "ask" });
   });
 
-  test("asks where a rule of the user's wants it, about a program, a path or a part of a line", async () => {
+  test("asks if a rule of the user requires it for a program, a path or a part of a line", async () => {
     const rules = [
       { permission: "execute", pattern: "mv *", action: "ask" },
       { permission: "write", pattern: "docs/**", action: "ask" },
@@ -203,7 +203,7 @@ describe("accept-edits", () => {
     expect(await judge("touch src/x", { rules })).toMatchObject({ action: "allow", gate: "accept_edits" });
   });
 
-  test("refuses what a rule forbids to write or to read", async () => {
+  test("denies what a rule forbids to write or to read", async () => {
     const rules = [
       { permission: "write", pattern: "docs/**", action: "deny" },
       { permission: "read", pattern: "src/**", action: "deny" },
@@ -212,13 +212,13 @@ describe("accept-edits", () => {
     expect(await judge("cp src/main.ts x.ts", { rules })).toMatchObject({ action: "deny", gate: "rule" });
   });
 
-  test("asks about an edit behind a command that only a rule allows", async () => {
+  test("asks about an edit after a command that only a rule allows", async () => {
     const rules = [{ permission: "execute", pattern: "make *", action: "allow" }] as const;
     expect(await judge("touch x && make all", { rules })).toMatchObject({ action: "allow" });
     expect(await judge("make all && touch x", { rules })).toMatchObject({ action: "ask" });
   });
 
-  test("asks where the program is the project's own", async () => {
+  test("asks if the program belongs to the project", async () => {
     writeFileSync(join(root, "bin", "mkdir"), "#!/bin/sh\n", { mode: 0o755 });
     const environment = { PATH: `${join(root, "bin")}:/usr/bin:/bin` };
     expect(await judge("mkdir new", { environment })).toMatchObject({ action: "ask" });
@@ -226,7 +226,7 @@ describe("accept-edits", () => {
   });
 });
 
-test("every command that passes runs and changes nothing outside the project", async () => {
+test("every allowed command runs and changes nothing outside the project", async () => {
   using project = createEverydayProject({ isHostile: true });
   const workspace = createToolWorkspace({ root: project.root, cwd: project.root });
   const registry = createToolRegistry([createBashTool(workspace) as Tool]);

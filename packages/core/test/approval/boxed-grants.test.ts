@@ -50,8 +50,8 @@ const LINES: Readonly<Record<string, string>> = {
   "a line that is more than plain words": "make all > log",
 };
 
-describe("always for a command that runs in the sandbox", () => {
-  test("is told and kept as one for the sandbox only", async () => {
+describe('"always" for a sandboxed command', () => {
+  test("is described and stored as a grant for the sandbox only", async () => {
     const { root, decide } = createProject();
     const { grants = [] } = await decide("make all");
     expect(grants).toEqual([{ kind: "command", directory: root, words: ["make", "all"], boxed: true }]);
@@ -62,7 +62,7 @@ describe("always for a command that runs in the sandbox", () => {
   });
 
   for (const [name, line] of Object.entries(LINES)) {
-    test(`counts there, and neither without a sandbox nor outside it: ${name}`, async () => {
+    test(`applies in the sandbox, and neither without a sandbox nor outside it: ${name}`, async () => {
       const { brief, decide } = createProject();
       const { grants = [] } = await decide(line);
       expect(await brief(line, { grants })).toBe("allow grant");
@@ -73,7 +73,7 @@ describe("always for a command that runs in the sandbox", () => {
     });
   }
 
-  test("is one for the sandbox also where nothing could be taken back", async () => {
+  test("applies to the sandbox only, even if changes could not be undone", async () => {
     const { brief, decide } = createProject();
     const { grants = [] } = await decide("npm test", { canUndo: false });
     expect(grants).toMatchObject([{ kind: "command", boxed: true }]);
@@ -81,15 +81,15 @@ describe("always for a command that runs in the sandbox", () => {
     expect(await brief("npm test", { canUndo: false, grants, box: WITHOUT })).toBe("ask shell_command");
   });
 
-  test("does not stand above a rule that denies", async () => {
+  test("does not override a rule that denies", async () => {
     const { brief, decide } = createProject();
     const { grants = [] } = await decide("make all");
     expect(await brief("make all", { grants, rules: [{ ...ASKS, action: "deny" }] })).toBe("deny rule");
   });
 });
 
-describe("always for a command that runs otherwise", () => {
-  test("counts without a sandbox and in it, where there is none when it is given", async () => {
+describe('"always" for an unsandboxed command', () => {
+  test("given without a sandbox, applies with and without one", async () => {
     const { brief, decide } = createProject();
     for (const line of Object.values(LINES)) {
       const { grants = [] } = await decide(line, { box: WITHOUT });
@@ -100,7 +100,7 @@ describe("always for a command that runs otherwise", () => {
     }
   });
 
-  test("counts outside only, where it is given for outside", async () => {
+  test("given for running outside the sandbox, applies there only", async () => {
     const { brief, decide } = createProject();
     const { grants = [] } = await decide("make all", { outside: true });
     expect(grants.map(describeGrant).join()).toStartWith("outside the sandbox: exactly ");
@@ -110,7 +110,7 @@ describe("always for a command that runs otherwise", () => {
   });
 });
 
-test("nothing that was allowed in the sandbox, or without one, helps a line outside it, with what a rule allows neither", async () => {
+test("grants for the sandbox, or without one, do not combine with rules to allow a line outside it", async () => {
   const { brief, decide } = createProject();
   const rules: PermissionRule[] = [{ permission: "execute", pattern: "build", action: "allow" }];
   const [boxed, plain] = [await decide("make all"), await decide("make all", { box: WITHOUT })];
@@ -121,7 +121,7 @@ test("nothing that was allowed in the sandbox, or without one, helps a line outs
   expect(await brief("build", { rules, outside: true })).toBe("allow rule");
 });
 
-describe("what is kept for a project", () => {
+describe("a grant stored for a project", () => {
   const command: Grant = { kind: "command", directory: "/x", words: ["make"] };
   const line: Grant = { kind: "command_line", directory: "/x", text: "make > log" };
 
@@ -140,7 +140,7 @@ describe("what is kept for a project", () => {
     };
   }
 
-  test("for the sandbox is another grant than the same one without it, to be taken back by itself", async () => {
+  test("is separate for the sandbox and for no sandbox, and each can be revoked by itself", async () => {
     const { open } = createStores();
     const boxed: Grant[] = [
       { ...command, boxed: true },
@@ -153,7 +153,7 @@ describe("what is kept for a project", () => {
     expect(await open().list()).toEqual(boxed);
   });
 
-  test("before there were grants for the sandbox is read as it was meant", async () => {
+  test("from before sandbox grants existed keeps its meaning", async () => {
     const { open, write } = createStores();
     const outside: Grant = { ...line, outside: true };
     write([command, line, outside]);
@@ -161,7 +161,7 @@ describe("what is kept for a project", () => {
     expect(await open().problem()).toBeUndefined();
   });
 
-  test("and cannot be meant, for the sandbox and for outside, allows nothing and stays in the file", async () => {
+  test("for both the sandbox and outside is invalid: it allows nothing and stays in the file", async () => {
     const { file, open, write } = createStores();
     const strange = [
       { ...line, outside: true, boxed: true },

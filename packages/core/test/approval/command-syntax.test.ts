@@ -61,7 +61,7 @@ function words(line: string): string[][] | string {
 }
 
 describe("a line of plain words", () => {
-  test("is read as bash reads it", () => {
+  test("is parsed as bash parses it", () => {
     const atoms = [
       ...[
         "a",
@@ -129,18 +129,18 @@ describe("a line of plain words", () => {
     ]);
   });
 
-  test("may hold any letters between quotes, whose places are found all the same", () => {
+  test("may contain any characters between quotes, and their positions are still found", () => {
     expect(words("echo 'äöü 😀 漢字' \"é\"; ls 'ß' a")).toEqual([
       ["echo", "äöü 😀 漢字", "é"],
       ["ls", "ß", "a"],
     ]);
   });
 
-  test("may be broken behind an operator and end in one line end or semicolon", () => {
+  test("may be broken after an operator and end in one line break or semicolon", () => {
     expect(words("\na |\n\n b &&\nc\n\nd;\n")).toEqual([["a"], ["b"], ["c"], ["d"]]);
   });
 
-  test("ends a command at a line end where the grammar alone sees one command", () => {
+  test("ends a command at a line break where the grammar alone sees one command", () => {
     expect(words("a x | b x|c x\nd x&&e x")).toEqual([
       ["a", "x"],
       ["b", "x"],
@@ -151,7 +151,7 @@ describe("a line of plain words", () => {
   });
 });
 
-describe("anything more", () => {
+describe("a line of more than plain words", () => {
   const cases: Record<string, string> = {
     "a $b": "it contains an expansion or substitution",
     "a > b": "it contains a redirection",
@@ -174,7 +174,7 @@ describe("anything more", () => {
 });
 
 describe("expandGlob", () => {
-  test("finds whatever bash puts in the place of a pattern", () => {
+  test("expands a pattern exactly as bash does", () => {
     const place = join(top, "files");
     const names = [
       "a",

@@ -31,12 +31,12 @@ async function gateOf(command: string, context: Partial<ApprovalContext> = {}): 
 }
 
 describe("the corpora", () => {
-  test("are as large as they are meant to be", () => {
+  test("have their documented size", () => {
     expect(new Set(EVERYDAY_COMMANDS).size).toBeGreaterThanOrEqual(200);
     expect(new Set(BYPASS_COMMANDS).size).toBeGreaterThanOrEqual(150);
   });
 
-  test("everyday commands that only read pass without a question", async () => {
+  test("everyday commands that only read are allowed without a question", async () => {
     const asked: string[] = [];
     for (const command of EVERYDAY_COMMANDS) {
       const { action, gate, reason } = await judge(command);
@@ -45,7 +45,7 @@ describe("the corpora", () => {
     expect(asked).toEqual([]);
   });
 
-  test("no bypass passes, with and without rules that allow", async () => {
+  test("no bypass is allowed, with and without rules that allow", async () => {
     const passed: string[] = [];
     const place = { root: hostile.root, cwd: hostile.root };
     for (const command of BYPASS_COMMANDS) {
@@ -56,7 +56,7 @@ describe("the corpora", () => {
   });
 });
 
-describe("anything behind an allowed command", () => {
+describe("a command appended to an allowed one", () => {
   const allowed = fc.constantFrom(
     "npm test",
     "ls",
@@ -91,7 +91,7 @@ describe("anything behind an allowed command", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  test("passes where every part is allowed itself", async () => {
+  test("is allowed if every part is allowed itself", async () => {
     const property = fc.asyncProperty(
       fc.array(fc.tuple(allowed, spaces, glue, spaces), { maxLength: 8 }),
       allowed,
@@ -102,7 +102,7 @@ describe("anything behind an allowed command", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  test("asks when it is joined by anything else, or put inside", async () => {
+  test("asks if it is joined in any other way, or nested", async () => {
     const wrap = fc.constantFrom(
       (first: string, second: string) => `${first} $(${second})`,
       (first: string, second: string) => `${first} \`${second}\``,
@@ -124,7 +124,7 @@ describe("anything behind an allowed command", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  test("arbitrary text is judged without an error, and a character put into it changes no ask to an allow of a new program", async () => {
+  test("arbitrary text is evaluated without an error, and inserting a character never allows a new program", async () => {
     const property = fc.asyncProperty(
       fc.string({ unit: "binary", maxLength: 60 }),
       allowed,
@@ -138,7 +138,7 @@ describe("anything behind an allowed command", () => {
 });
 
 describe("where a command runs", () => {
-  test("a cd moves what comes after it, as far as it is known to have succeeded", async () => {
+  test("a cd moves the commands after it if it is known to have succeeded", async () => {
     expect(await gateOf("cd src && cat ../package.json")).toBe("allow read_only_command");
     expect(await gateOf("cd src && cat ../../outside.txt")).toBe("ask outside_project");
     expect(await gateOf("cd missing; cat ../package.json")).toBe("ask outside_project");
@@ -159,8 +159,8 @@ describe("where a command runs", () => {
   });
 });
 
-describe("which program a name is", () => {
-  test("one that PATH finds in the project, or behind a version manager, is not the one that only reads", async () => {
+describe("the program behind a name", () => {
+  test("a program found in the project or behind a version manager is not the read-only system program", async () => {
     const bin = join(plain.root, "venv", "bin");
     const shims = join(plain.top, "shims");
     for (const directory of [bin, shims]) {
@@ -178,7 +178,7 @@ describe("which program a name is", () => {
     expect(await gateWith(`.:${plain.root}:/usr/bin:/bin`)).toBe("allow read_only_command");
   });
 
-  test("one that is a script for another is looked up with it", async () => {
+  test("a script with another interpreter is looked up together with it", async () => {
     const bin = join(plain.root, "tools", "bin");
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "grep"), "#!/bin/sh\n");
@@ -188,7 +188,7 @@ describe("which program a name is", () => {
     expect(await gateOf("cat README.md", { environment })).toBe("allow read_only_command");
   });
 
-  test("a runtime is asked for its version only where it is no stand-in for one", async () => {
+  test("a runtime may print its version without a question only if it is not a shim for another", async () => {
     const bin = join(plain.top, "versions");
     mkdirSync(bin, { recursive: true });
     for (const name of ["volta-shim", "node", "bun"]) {
@@ -210,8 +210,8 @@ test("where the whole system is the project, its programs are still the system's
   );
 });
 
-describe("searches through everything", () => {
-  test("ask when they would read a secret, and only then", async () => {
+describe("searches of the whole project", () => {
+  test("ask only if they would read a secret", async () => {
     const place = { root: hostile.root, cwd: hostile.root };
     expect(await gateOf("grep -rn KEY src", place)).toBe("allow read_only_command");
     expect(await gateOf("grep -rn KEY . --include='*.ts'", place)).toBe("allow read_only_command");
@@ -223,7 +223,7 @@ describe("searches through everything", () => {
     );
   });
 
-  test("that follow links ask where there is one", async () => {
+  test("that follow links ask if there is a link", async () => {
     const place = { root: hostile.root, cwd: hostile.root };
     expect(await gateOf("grep -R x --include=x.ts .", place)).toBe("ask outside_project");
     expect(await gateOf("grep -r x --include=x.ts .", place)).toBe("allow read_only_command");

@@ -46,7 +46,7 @@ async function gateOf(
 
 const allow = (pattern: string): PermissionRule => ({ permission: "write", pattern, action: "allow" });
 
-describe("what makes a repository of any directory", () => {
+describe("a file that makes a directory a repository", () => {
   test("asks, since git obeys the settings beside it", async () => {
     for (const path of ["HEAD", "src/HEAD", "src/head", "a/b/commondir"])
       expect([path, await gateOf(path)]).toEqual([path, "ask control_file"]);
@@ -114,7 +114,7 @@ describe("in any project", () => {
     ...[".config/git/config", ".config/diligent/diligent.jsonc", ".local/state/diligent/grants.json"],
   ];
   for (const name of names) {
-    test(`writing ${name} asks, whatever allows everything`, async () => {
+    test(`writing ${name} asks, even if rules allow everything`, async () => {
       const gates = [
         await gateOf(name),
         await gateOf(`vendor/${name}`),
@@ -125,7 +125,7 @@ describe("in any project", () => {
     });
   }
 
-  test("what people build with on purpose needs no consent", async () => {
+  test("build files that people edit on purpose need no approval", async () => {
     const plain = [
       ...[
         "package.json",
@@ -153,7 +153,7 @@ describe("in any project", () => {
 describe("a session in the home directory", () => {
   const inHome = { root: home };
 
-  test("asks before any of its settings is written, known or not", async () => {
+  test("asks before any of its settings is written, known or unknown", async () => {
     const names = [
       ".profile.d/x",
       ".whatever-rc",
@@ -170,7 +170,7 @@ describe("a session in the home directory", () => {
     expect(await gateOf("home/.whatever-rc", { root: top })).toBe("ask control_file");
   });
 
-  test("a rule for one directory of settings covers it, but not what starts with every session", async () => {
+  test("a rule for one directory of settings covers it, but not files that start with every session", async () => {
     const rules = [allow(".config/**"), allow("~/.whatever/**")];
     expect(await gateOf(".config/app/settings.json", { ...inHome, rules })).toBe("allow rule");
     expect(await gateOf(".whatever/x", { ...inHome, rules })).toBe("allow rule");
@@ -178,7 +178,7 @@ describe("a session in the home directory", () => {
     expect(await gateOf(".other", { ...inHome, rules: [allow("**"), allow("*")] })).toBe("ask control_file");
   });
 
-  test("in one of its directories asks for what is started from there, and for that alone", async () => {
+  test("in one of its directories asks only about files that are started from there", async () => {
     const inDotfiles = { root: dotfiles };
     expect(await gateOf("systemd/user/x.service", inDotfiles)).toBe("ask control_file");
     expect(await gateOf("app/settings.json", inDotfiles)).toBe("allow project");
@@ -187,7 +187,7 @@ describe("a session in the home directory", () => {
   });
 });
 
-describe("our own directories", () => {
+describe("diligent's own directories", () => {
   const environment = {
     HOME: home,
     XDG_STATE_HOME: join(root, "state"),
@@ -195,7 +195,7 @@ describe("our own directories", () => {
   };
   const own = ["state/diligent/grants.json", "state/diligent/trust.json", "settings/diligent/diligent.jsonc"];
 
-  test("ask for reading and for writing wherever the environment puts them", async () => {
+  test("ask for reading and for writing, wherever the environment puts them", async () => {
     for (const name of own) {
       const read = await gateOf(name, { environment }, { permission: "read", tool: "read" });
       expect([name, await gateOf(name, { environment }), read]).toEqual([
@@ -208,7 +208,7 @@ describe("our own directories", () => {
     expect(await gateOf("state/other.json", { environment })).toBe("allow project");
   });
 
-  test("are known by where they lead", async () => {
+  test("are recognized by their real path", async () => {
     symlinkSync(join(top, "state"), join(home, ".local", "state"));
     symlinkSync(join(top, "state"), join(root, "notes"));
     mkdirSync(join(top, "state", "diligent"), { recursive: true });
@@ -218,7 +218,7 @@ describe("our own directories", () => {
     rmSync(join(home, ".local", "state"));
   });
 
-  test("are opened by no rule and no earlier answer, and none is offered", async () => {
+  test("are opened by no rule and no earlier answer, and no grant is offered", async () => {
     const name = "state/diligent/grants.json";
     const rules = [allow("**"), allow("state/**"), allow(name), allow(join(root, name))];
     const grants = [{ kind: "path", permission: "write", tool: "write", path: join(root, name) }] as const;
@@ -233,7 +233,7 @@ describe("our own directories", () => {
     expect([outside.action, outside.gate, outside.grants]).toEqual(["ask", "control_file", undefined]);
   });
 
-  test("are no part of a search that nobody was asked about", async () => {
+  test("are excluded from a search that was not asked about", async () => {
     mkdirSync(join(root, "state", "diligent"), { recursive: true });
     writeFileSync(join(root, "state", "diligent", "input-history.jsonl"), "");
     const request = { permission: "execute", toolName: "bash", description: "" } as const;
@@ -245,7 +245,7 @@ describe("our own directories", () => {
   });
 });
 
-describe("a path that another process takes elsewhere", () => {
+describe("a path that another process redirects", () => {
   test("asks although it leads into the project, whatever rule allows it", async () => {
     symlinkSync("/proc/self/cwd", join(root, "here"));
     const through = join("/proc", `${process.pid}`, "root", root, "src", "main.ts");

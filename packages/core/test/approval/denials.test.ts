@@ -65,13 +65,13 @@ describe("a rule that denies a program", () => {
     ...["nice -n 5 curl", "exec -a foo curl x", "command -- curl x", "# note\ncurl x", "ls 2>&1; curl x"],
   ];
   for (const command of commands) {
-    test(`refuses ${JSON.stringify(command)}, in the mode auto as well`, async () => {
+    test(`denies ${JSON.stringify(command)}, in the mode auto as well`, async () => {
       expect(await gateOf(command, RULES)).toBe("deny rule");
       expect(await gateOf(command, RULES, "auto")).toBe("deny rule");
     });
   }
 
-  test("refuses nothing that only names it", async () => {
+  test("does not deny a command that only names the program", async () => {
     for (const command of ["grep curl README.md > x", "echo curl > x", "ls curl", "git log --grep curl"]) {
       expect(`${command}: ${await gateOf(command, RULES)}`).not.toContain("deny");
     }
@@ -117,7 +117,7 @@ describe("a rule that denies reading", () => {
     ],
   ];
   for (const command of commands) {
-    test(`refuses ${JSON.stringify(command)}, whatever rule or mode allows it`, async () => {
+    test(`denies ${JSON.stringify(command)}, whatever rule or mode allows it`, async () => {
       expect(await gateOf(command, [DENY])).toBe("deny rule");
       expect(await gateOf(command, [DENY, { permission: "execute", pattern: "*", action: "allow" }])).toBe(
         "deny rule",
@@ -126,7 +126,7 @@ describe("a rule that denies reading", () => {
     });
   }
 
-  test("comes before everything that may be allowed of the same command", async () => {
+  test("takes precedence over everything that allows the same command", async () => {
     const bin = join(root, "tools");
     mkdirSync(bin, { recursive: true });
     for (const name of ["cat", "grep"]) {
@@ -142,7 +142,7 @@ describe("a rule that denies reading", () => {
     expect(verdict.action).toBe("deny");
   });
 
-  test("leaves alone what has nothing to do with it", async () => {
+  test("does not affect unrelated commands", async () => {
     for (const command of [
       "npm test",
       "make > x",
@@ -156,7 +156,7 @@ describe("a rule that denies reading", () => {
     expect(await gateOf("cat README.md", [DENY])).toBe("allow read_only_command");
   });
 
-  test("of everything refuses a command that names something which is there", async () => {
+  test("for all files denies a command that names an existing one", async () => {
     const rules: PermissionRule[] = [{ permission: "read", pattern: "**", action: "deny" }];
     expect(await gateOf("awk 1 README.md", rules, "auto")).toBe("deny rule");
     expect(await gateOf("cat < README.md", rules, "auto")).toBe("deny rule");

@@ -16,7 +16,7 @@ function place() {
   };
 }
 
-test("grants are told with how far they reach, each once, also right after they were given", async () => {
+test("grants are listed once each with their scope, including those just given", async () => {
   const { store } = place();
   await store().addForProject([grant("old")]);
   const current = store();
@@ -29,7 +29,7 @@ test("grants are told with how far they reach, each once, also right after they 
   ]);
 });
 
-test("a grant that is taken back counts neither now nor later, and the others stay", async () => {
+test("a revoked grant applies neither now nor later, and the others stay", async () => {
   const { store } = place();
   const current = store();
   await current.addForProject([grant("a"), grant("b")]);
@@ -44,7 +44,7 @@ test("a grant that is taken back counts neither now nor later, and the others st
   expect(await current.list()).toEqual([grant("b"), grant("b")]);
 });
 
-test("a grant of an earlier session is taken out of the file, with what a later version wrote left in it", async () => {
+test("a grant of an earlier session is removed from the file, and entries of a later version stay", async () => {
   const { file, store } = place();
   mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
   const later = { kind: "host", name: "example.org" };
@@ -58,7 +58,7 @@ test("a grant of an earlier session is taken out of the file, with what a later 
   });
 });
 
-test("what cannot be taken out of the file counts no longer in this session, and the failure is told", async () => {
+test("a grant that cannot be removed from the file no longer applies in this session, and the failure is reported", async () => {
   const { file, store } = place();
   const current = store();
   await current.addForProject([grant("a")]);
@@ -68,7 +68,7 @@ test("what cannot be taken out of the file counts no longer in this session, and
   expect(await current.list()).toEqual([]);
 });
 
-test("a grant that nobody gave is no error", async () => {
+test("revoking an unknown grant is not an error", async () => {
   const { store } = place();
   await store().remove(grant("a"));
   expect(await store().list()).toEqual([]);

@@ -44,8 +44,8 @@ async function gateWith(grants: readonly Grant[], request: ApprovalRequest, rule
   return `${action} ${gate}`;
 }
 
-describe("what always allows", () => {
-  test("is each command of the line that had to be asked about, word for word", async () => {
+describe('the scope of "always"', () => {
+  test("is each command of the line that had to be asked about, verbatim", async () => {
     const grants = await grantsFor(bash("npm test && ls | wc -l; npm run 'a b'"));
     expect(grants).toEqual([
       { kind: "command", directory: root, words: ["npm", "test"] },
@@ -57,7 +57,7 @@ describe("what always allows", () => {
     ]);
   });
 
-  test("is asked about no second time, in whatever plain line it stands", async () => {
+  test("covers the same command in any other plain line", async () => {
     const grants = await grantsFor(bash("npm test"));
     for (const command of [
       "npm test",
@@ -70,7 +70,7 @@ describe("what always allows", () => {
     }
   });
 
-  test("is no longer line, no other program, no other place", async () => {
+  test("covers no longer line, no other program and no other directory", async () => {
     const grants = await grantsFor(bash("npm test"));
     const others = [
       "npm test x",
@@ -94,7 +94,7 @@ describe("what always allows", () => {
     expect(elsewhere.action).toBe("ask");
   });
 
-  test("is the whole line where it is more than plain words, character for character", async () => {
+  test("is the whole line, character by character, if it is more than plain words", async () => {
     const grants = await grantsFor(bash("npm test > out.txt"));
     expect(grants).toEqual([{ kind: "command_line", directory: root, text: "npm test > out.txt" }]);
     expect(await gateWith(grants, bash("npm test > out.txt"))).toBe("allow grant");
@@ -102,7 +102,7 @@ describe("what always allows", () => {
     expect(await gateWith(grants, bash("npm test"))).toBe("ask shell_command");
   });
 
-  test("is the whole line where a command holds a pattern or its directory is uncertain", async () => {
+  test("is the whole line if a command contains a pattern or its directory is uncertain", async () => {
     expect(await grantsFor(bash("rm *.log"))).toEqual([
       { kind: "command_line", directory: root, text: "rm *.log" },
     ]);
@@ -117,7 +117,7 @@ describe("what always allows", () => {
     ]);
   });
 
-  test("is one path for one tool, where it really leads, and nothing below it", async () => {
+  test("is one path for one tool, with links resolved, and nothing below it", async () => {
     const read = (path: string, toolName = "read"): ApprovalRequest => ({
       permission: "read",
       toolName,
@@ -137,7 +137,7 @@ describe("what always allows", () => {
     expect(await gateWith(grants, read(file))).toBe("ask outside_project");
   });
 
-  test("is everything below a directory, which is said, in calls for that directory only", async () => {
+  test("is everything below a directory, which the question states, for calls on that directory only", async () => {
     const search = (path: string): ApprovalRequest => ({
       permission: "read",
       toolName: "grep",
@@ -154,7 +154,7 @@ describe("what always allows", () => {
     expect(await gateWith(grants, search(join(top, "sub")))).toBe("ask outside_project");
   });
 
-  test("is the whole line where something is piped into a command, whatever was allowed before", async () => {
+  test("is the whole line if something is piped into a command, whatever was allowed before", async () => {
     expect(await grantsFor(bash("cat x | sh"))).toEqual([
       { kind: "command_line", directory: root, text: "cat x | sh" },
     ]);
@@ -165,7 +165,7 @@ describe("what always allows", () => {
     expect(await gateWith(grants, bash("sh | head -3"))).toBe("allow grant");
   });
 
-  test("is the whole line where a part of it may change what the others mean", async () => {
+  test("is the whole line if a part of it may change the meaning of the others", async () => {
     const parts = [...(await grantsFor(bash("npm test"))), ...(await grantsFor(bash("hash -p ./evil npm")))];
     expect(await gateWith(parts, bash("npm test"))).toBe("allow grant");
     expect(await gateWith(parts, bash("hash -p ./evil npm"))).toBe("allow grant");
@@ -176,7 +176,7 @@ describe("what always allows", () => {
     expect(await gateWith(grants, bash(line))).toBe("allow grant");
   });
 
-  test("of a cd takes nothing along", async () => {
+  test("excludes a cd", async () => {
     const { grants: moves = [] } = await decideApproval(bash(`cd ${top}`), { root, cwd: root });
     expect(moves).toEqual([{ kind: "command", directory: root, words: ["cd", top] }]);
     expect(await gateWith(moves, bash(`cd ${top}`))).toBe("allow grant");
@@ -199,7 +199,7 @@ describe("what always allows", () => {
     expect(await gateWith(grants, call({ a: 1 }))).toBe("ask shell_command");
   });
 
-  test("does not stand above a rule that denies, but above one that asks", async () => {
+  test("does not override a rule that denies, but one that asks", async () => {
     const grants = await grantsFor(bash("npm test"));
     expect(
       await gateWith(grants, bash("npm test"), [{ permission: "execute", pattern: "npm", action: "deny" }]),
@@ -216,7 +216,7 @@ describe("GrantStore", () => {
     new GrantStore({ environment: { HOME: top, XDG_STATE_HOME: join(top, "state") }, root: directory });
   const file = () => join(top, "state", "diligent", "grants.json");
 
-  test("what is for a session that is not saved is on no disk", async () => {
+  test("grants of an unsaved session are not written to disk", async () => {
     const first = store();
     await first.addForSession([grant("a")]);
     expect(await first.list()).toEqual([grant("a")]);
@@ -233,7 +233,7 @@ describe("GrantStore", () => {
       return opened;
     };
 
-    test("holds when it is resumed, there only, and only this user can read it", async () => {
+    test("apply when it is resumed, in that session only, and only this user can read them", async () => {
       await resumed().addForSession([grant("a")]);
       expect(await resumed().listByScope()).toEqual([{ grant: grant("a"), scope: "session" }]);
       expect(await resumed("20260101000000-bbbbbb").list()).toEqual([]);
@@ -242,7 +242,7 @@ describe("GrantStore", () => {
       expect(existsSync(file())).toBe(false);
     });
 
-    test("is taken back for good", async () => {
+    test("are revoked permanently", async () => {
       await resumed().addForSession([grant("a"), grant("b")]);
       const later = resumed();
       await later.remove(grant("a"));
@@ -250,7 +250,7 @@ describe("GrantStore", () => {
       expect(await resumed().list()).toEqual([grant("b")]);
     });
 
-    test("counts for nothing where somebody else could have written it", async () => {
+    test("are ignored if another user could have written them", async () => {
       await resumed().addForSession([grant("a")]);
       chmodSync(path(), 0o666);
       const later = resumed();
@@ -258,7 +258,7 @@ describe("GrantStore", () => {
       expect(await later.problem()).toContain(path());
     });
 
-    test("is forgotten with the session", async () => {
+    test("are removed with the session", async () => {
       await resumed().addForSession([grant("a")]);
       forgetSessionGrants({ HOME: top, XDG_STATE_HOME: join(top, "state") }, ID);
       expect(await resumed().list()).toEqual([]);
@@ -266,7 +266,7 @@ describe("GrantStore", () => {
     });
   });
 
-  test("what is for the project holds there in later sessions, nowhere else, and only this user can read it", async () => {
+  test("grants for the project apply to its later sessions, nowhere else, and only this user can read them", async () => {
     const first = store();
     expect(await first.list()).toEqual([]);
     await first.addForProject([grant("a")]);
@@ -278,13 +278,13 @@ describe("GrantStore", () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
-  test("two at once lose nothing", async () => {
+  test("two writers at the same time lose nothing", async () => {
     const words = Array.from({ length: 8 }, (_, index) => `word-${index}`);
     await Promise.all(words.map((word) => store().addForProject([grant(word)])));
     expect(new Set(await store().list())).toEqual(new Set(words.map(grant)));
   });
 
-  test("a file that is damaged or could be somebody else's allows nothing and is left as it is", async () => {
+  test("a file that is damaged or writable by others allows nothing and is left unchanged", async () => {
     await store().addForProject([grant("a")]);
     chmodSync(file(), 0o666);
     expect(await store().list()).toEqual([]);
@@ -296,7 +296,7 @@ describe("GrantStore", () => {
     expect(readFileSync(file(), "utf8")).toBe("{");
   });
 
-  test("what a later version has added is kept and allows nothing", async () => {
+  test("entries of a later version are kept and allow nothing", async () => {
     mkdirSync(join(top, "state", "diligent"), { recursive: true, mode: 0o700 });
     const later = { kind: "host", name: "example.org" };
     const project = { directory: root, grants: [later, grant("a")], since: 1 };

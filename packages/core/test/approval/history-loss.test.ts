@@ -23,7 +23,7 @@ async function decide(command: string, context: Partial<ApprovalContext> = {}): 
   return action;
 }
 
-describe("a command in the sandbox asks where its words remove what only git keeps:", () => {
+describe("a sandboxed command asks if its words remove history that only git keeps:", () => {
   const LOSSES = [
     "rm -rf .git",
     "rm -rf ./.git/refs",
@@ -56,13 +56,13 @@ describe("a command in the sandbox asks where its words remove what only git kee
     });
   }
 
-  test("a rule of the user's that allows it is enough", async () => {
+  test("a rule of the user that allows it is enough", async () => {
     const rules = [{ permission: "execute", pattern: "git branch -D *", action: "allow" }] as const;
     expect(await decide("git branch -D topic", { rules })).toBe("allow");
   });
 });
 
-describe("a command in the sandbox needs nobody where git does its ordinary work:", () => {
+describe("a sandboxed command needs no approval for ordinary work with git:", () => {
   const ORDINARY = [
     "git add -A && git commit -m 'drop the .git suffix'",
     "git stash && git pull --rebase; git stash pop",

@@ -23,7 +23,7 @@ async function gateOf(command: string, rules: PermissionRule[] = []): Promise<st
   return `${action} ${gate}`;
 }
 
-describe("a line that changes what its words mean", () => {
+describe("a line that changes the meaning of its words", () => {
   const RULES = allow("*");
   const changes = [
     ...[
@@ -68,7 +68,7 @@ describe("a line that changes what its words mean", () => {
     });
   }
 
-  test("asks where the shell itself sets something", async () => {
+  test("asks if the shell itself sets something", async () => {
     for (const line of [
       "export PATH=.; npm test",
       "PATH=. npm test",
@@ -79,7 +79,7 @@ describe("a line that changes what its words mean", () => {
     }
   });
 
-  test("is none where it only looks", async () => {
+  test("needs no approval if it only reads settings", async () => {
     const looks = [
       "echo x",
       "printf '%s\\n' x",
@@ -97,16 +97,16 @@ describe("a line that changes what its words mean", () => {
   });
 });
 
-describe("behind a cd", () => {
+describe("a command after a cd", () => {
   const RULES = allow("cd *", "cd", "npm *", "cat *", "make");
 
-  test("to one plain directory of the project, rules hold", async () => {
+  test("to one plain directory of the project is covered by rules", async () => {
     expect(await gateOf("cd src && npm test", RULES)).toBe("allow rule");
     expect(await gateOf("cd src/lib && cd .. && npm test", RULES)).toBe("allow rule");
     expect(await gateOf("cd src; make", RULES)).toBe("allow rule");
   });
 
-  test("that leads out of it, or nobody knows where, no rule holds", async () => {
+  test("that leaves the project or leads to an unknown directory is covered by no rule", async () => {
     const targets = [
       ...[
         "..",
@@ -131,14 +131,14 @@ describe("behind a cd", () => {
     expect(await gateOf("cd && npm test", RULES)).toBe("ask shell_command");
   });
 
-  test("of many that may fail, nobody knows where", async () => {
+  test("after several that may fail runs in an unknown directory", async () => {
     const line = Array.from({ length: 200 }, (_, index) => `cd missing-${index}`).join("; ");
     const begin = performance.now();
     expect(await gateOf(`${line}; ls`)).toBe("ask shell_command");
     expect(performance.now() - begin).toBeLessThan(2_000 + BUSY_MS);
   });
 
-  test("that may fail, both places count", async () => {
+  test("after one that may fail is evaluated for both directories", async () => {
     expect(await gateOf("cd missing; npm test", RULES)).toBe("allow rule");
     expect(await gateOf("cd missing; cat ../outside.txt")).toBe("ask outside_project");
     expect(await gateOf(`cd ${join(top, "elsewhere")}; npm test`, RULES)).toStartWith("ask ");

@@ -23,7 +23,7 @@ const LATER = [
   "infrastructure/fs/write.ts",
 ];
 
-test("what judges, changes and compares is not loaded on the way to the first request", () => {
+test("evaluating, changing and comparing commands is not loaded before the first request", () => {
   const loaded = loadedFiles("run.ts");
   expect(loaded.has("approval/policy.ts")).toBe(true);
   expect(LATER.filter((file) => !existsSync(join(import.meta.dir, "..", "..", "src", file)))).toEqual([]);

@@ -40,7 +40,7 @@ async function needed(
   return found;
 }
 
-describe("a refused command line needs", () => {
+describe("the advice for a denied command line", () => {
   test.each<[string, NeededApproval]>([
     ["git push", { rules: [allow("git push")] }],
     ["echo a && git push", { parts: ["git push"], rules: [allow("git push")] }],
@@ -72,14 +72,14 @@ describe("a refused command line needs", () => {
     expect(await needed(bash(command), BOXED)).toEqual(expected);
   });
 
-  test("outside the sandbox a rule for each of its commands", async () => {
+  test("outside the sandbox names a rule for each of its commands", async () => {
     expect(await needed(bash("ls && git push", { outsideSandbox: true }), BOXED)).toEqual({
       parts: ["ls", "git push"],
       rules: [allow("ls"), allow("git push")],
     });
   });
 
-  test("a rule that stands behind the one that asks", async () => {
+  test("names a rule that follows the one that asks", async () => {
     const rules: PermissionRule[] = [{ permission: "execute", pattern: "npm", action: "ask" }];
     expect(await needed(bash("make && npm test"), { ...BOXED, rules })).toEqual({
       parts: ["npm test"],
@@ -87,7 +87,7 @@ describe("a refused command line needs", () => {
     });
   });
 
-  test("no rule that does not help, since another one denies it", async () => {
+  test("names no rule if another rule denies the command", async () => {
     const rules: PermissionRule[] = [{ permission: "read", pattern: "**/*.pem", action: "deny" }];
     expect(await needed(bash("make keys"), { rules })).toEqual({ rules: [allow("make keys")] });
   });
@@ -97,7 +97,7 @@ test.each<[string, ApprovalRequest["permission"], string, string | undefined]>([
   ["a protected file", "write", "CLAUDE.md", "CLAUDE.md"],
   ["a file elsewhere", "read", "/etc/hostname", "/etc/hostname"],
   ["a name with characters that patterns know", "write", ".env[1]", undefined],
-])("a refused file needs a rule that names it: %s", async (_, permission, path, pattern) => {
+])("a denied file needs a rule that names it: %s", async (_, permission, path, pattern) => {
   const request = { permission, toolName: permission, description: "", details: { path } };
   const rules = pattern === undefined ? [] : [{ permission, pattern, action: "allow" as const }];
   expect(await needed(request)).toEqual(pattern === undefined ? {} : { rules });

@@ -49,17 +49,17 @@ async function gateFor(
 }
 
 describe("inside the project", () => {
-  test("reading and writing need no consent, whether the file exists or not", async () => {
+  test("reading and writing need no approval, whether or not the file exists", async () => {
     expect(await gateFor("read", join(root, "src"))).toBe("allow project");
     expect(await gateFor("write", join(root, "src", "new", "deep", "file.ts"))).toBe("allow project");
     expect(await gateFor("read", root)).toBe("allow project");
   });
 
-  test("reading control files needs no consent", async () => {
+  test("reading protected files needs no approval", async () => {
     expect(await gateFor("read", join(root, ".git", "config"))).toBe("allow project");
   });
 
-  test("a link that stays inside needs no consent", async () => {
+  test("a link that stays inside needs no approval", async () => {
     expect(await gateFor("write", join(root, "inner-link", "a.ts"))).toBe("allow project");
   });
 
@@ -140,12 +140,12 @@ describe("the session's temporary directory", () => {
     expect(await gateFor("read", join(temporaryDirectory, "out.txt"))).toBe("ask outside_project");
   });
 
-  test("its neighbours ask", async () => {
+  test("paths beside it ask", async () => {
     expect(await gateFor("read", join(top, "session-temp-2", "x"))).toBe("ask outside_project");
   });
 });
 
-describe("control files", () => {
+describe("protected files", () => {
   const names = [
     ".git/config",
     ".git/hooks/pre-commit",
@@ -176,7 +176,7 @@ describe("control files", () => {
     });
   }
 
-  test("names that only resemble one need no consent", async () => {
+  test("names that only resemble a protected name need no approval", async () => {
     for (const name of [
       ".gitignore",
       ".github/README.md",
@@ -189,7 +189,7 @@ describe("control files", () => {
     }
   });
 
-  test("a project whose own path holds such a name is not one big control file", async () => {
+  test("a project whose own path contains such a name is not protected as a whole", async () => {
     const inner = join(root, ".git", "worktree");
     mkdirSync(inner, { recursive: true });
     expect(await gateFor("write", join(inner, "a.ts"), { root: inner, cwd: inner })).toBe("allow project");
@@ -197,7 +197,7 @@ describe("control files", () => {
 });
 
 describe("other requests", () => {
-  test("a tool of which nothing is known asks", async () => {
+  test("an unknown tool asks", async () => {
     const request: ApprovalRequest = {
       permission: "execute",
       toolName: "deploy",
@@ -212,7 +212,7 @@ describe("other requests", () => {
     });
   });
 
-  test("a tool that calls an argument `command` is no shell", async () => {
+  test("a tool with an argument `command` is not treated as a shell", async () => {
     const request: ApprovalRequest = {
       permission: "execute",
       toolName: "deploy",
@@ -222,7 +222,7 @@ describe("other requests", () => {
     expect((await decideApproval(request, context)).reason).toBe("deploy may do more than read");
   });
 
-  test("a request that names no path asks", async () => {
+  test("a request without a path asks", async () => {
     const verdict = await decideApproval(
       { permission: "read", toolName: "x", description: "", details: { path: 7 } },
       context,
@@ -268,7 +268,7 @@ describe("modes", () => {
     });
   }
 
-  test("what a rule denies stays denied in every mode", async () => {
+  test("a rule that denies applies in every mode", async () => {
     const rules: PermissionRule[] = [{ permission: "execute", pattern: "make *", action: "deny" }];
     const request: ApprovalRequest = {
       permission: "execute",
@@ -292,7 +292,7 @@ describe("secrets inside the project", () => {
     expect(await gateFor("read", join(root, ".env"))).toBe("ask secret");
   });
 
-  test("a link with an innocent name is what it leads to, and one with a secret name is one", async () => {
+  test("links with harmless names are evaluated by their target, and links with secret names as secrets", async () => {
     writeFileSync(join(root, ".env"), "KEY=1");
     symlinkSync(join(root, ".env"), join(root, "notes.txt"));
     symlinkSync(join(root, "src"), join(root, "to-src.pem"));

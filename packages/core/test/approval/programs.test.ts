@@ -45,7 +45,7 @@ describe("the table, compared with the programs of this system", () => {
     ([name, { isBuiltin }]) => !isBuiltin && isInstalled(name),
   );
 
-  test("what it takes for the value of an option is no file that is read", () => {
+  test("an option's value in the table is never a file that is read", () => {
     const read: string[] = [];
     for (const [name, spec] of programs) {
       if (spec.reads === "names") continue;
@@ -56,7 +56,7 @@ describe("the table, compared with the programs of this system", () => {
     expect(read).toEqual([]);
   });
 
-  test("no option makes a file", () => {
+  test("no option creates a file", () => {
     const before = readdirSync(place).sort();
     const made: string[] = [];
     for (const [name, spec] of programs) {
@@ -71,7 +71,7 @@ describe("the table, compared with the programs of this system", () => {
   }, 60_000);
 });
 
-describe("a word that is the value of an option only on some systems", () => {
+describe("a word that is an option's value only on some systems", () => {
   test("counts as a file too", () => {
     expect(pathsOf("head", "-n", "canary", "other")).toEqual(["canary", "other"]);
     expect(pathsOf("od", "-cw", "canary")).toEqual(["canary"]);
@@ -81,7 +81,7 @@ describe("a word that is the value of an option only on some systems", () => {
     expect(pathsOf("cut", "-d", "/", "-f", "1", "other")).toEqual(["other"]);
   });
 
-  test("is not taken where it could be an option", () => {
+  test("is not accepted if it could be an option", () => {
     expect(pathsOf("head", "-n", "-c", "other")).toBe("what follows the option -n");
     expect(pathsOf("head", "-n", "-5", "other")).toEqual(["-5", "other"]);
     expect(pathsOf("sort", "-k", "--output=x", "other")).toBe("what follows the option -k");
@@ -89,7 +89,7 @@ describe("a word that is the value of an option only on some systems", () => {
 });
 
 describe("tree", () => {
-  test("takes each value as a word of its own, so that no letter behind one passes", () => {
+  test("takes each value as a separate word, so that no letter after an option is skipped", () => {
     expect(pathsOf("tree", "-aL", "2", "src")).toEqual(["src"]);
     expect(pathsOf("tree", "-Lo", "2", "canary")).toBe("what follows the option -L");
     expect(pathsOf("tree", "-L2", "src")).toBe("what follows the option -L");
@@ -97,7 +97,7 @@ describe("tree", () => {
 });
 
 describe("ripgrep", () => {
-  test("lists only when the option to list is one", () => {
+  test("lists files only if the listing option is given", () => {
     const readsContent = (...texts: string[]) => {
       const reading = SPECIAL_PROGRAMS.rg?.read(toWords(...texts), false);
       return reading && "use" in reading ? reading.use.readsContent : reading?.unsupported;
@@ -110,7 +110,7 @@ describe("ripgrep", () => {
 
   const options = run(rgPath, ["--help"]).matchAll(/^ {4}(?:-\S(?: \S+)?, )?(--[\w-]+)(=\S+)?/gm);
   const cases = [...options].map(([, long = "", value]) => ({ long, takesValue: value !== undefined }));
-  test("takes values exactly where its help says so", () => {
+  test("takes values exactly for the options that its help lists", () => {
     const wrong = cases.filter(({ long, takesValue }) => {
       const paths = pathsOf("rg", long, "value", "pattern", "place");
       if (typeof paths === "string") return false;
@@ -122,7 +122,7 @@ describe("ripgrep", () => {
 });
 
 describe("printf", () => {
-  test("passes only with a format that changes no variable", () => {
+  test("needs no approval only with a format that sets no variable", () => {
     const plain = [
       "n",
       "s",

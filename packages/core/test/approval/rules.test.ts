@@ -43,7 +43,7 @@ async function decide(request: ApprovalRequest, rules: readonly Line[]): Promise
 }
 
 describe("rules for paths", () => {
-  test("the last one that matches counts", async () => {
+  test("the last matching rule applies", async () => {
     expect(await touch("write", "src/main.ts", "deny write src/**", "allow write src/main.ts")).toBe(
       "allow rule",
     );
@@ -53,22 +53,22 @@ describe("rules for paths", () => {
     expect(await touch("write", "src/main.ts", "ask write src/*.ts")).toBe("ask rule");
   });
 
-  test("a permission has rules of its own", async () => {
+  test("each permission has its own rules", async () => {
     expect(await touch("read", "src/main.ts", "deny write **")).toBe("allow project");
   });
 
-  test("`*` stays in one directory, `**` does not, and alone both are everything", async () => {
+  test("`*` stays in one directory, `**` does not, and either alone matches everything", async () => {
     expect(await touch("write", "src/lib/util.ts", "deny write src/*")).toBe("allow project");
     expect(await touch("write", "src/lib/util.ts", "deny write src/**")).toBe("deny rule");
     expect(await touch("write", "src/lib/util.ts", "deny write *")).toBe("deny rule");
     expect(await touch("read", "/etc/hosts", "deny read *")).toBe("deny rule");
   });
 
-  test("a directory that is denied is denied itself", async () => {
+  test("a rule for a directory's contents also denies the directory", async () => {
     expect(await touch("read", "private", "deny read private/**")).toBe("deny rule");
   });
 
-  test("what is denied is denied in every spelling and by every way there", async () => {
+  test("a denied path is denied in every spelling and through every link", async () => {
     for (const path of [
       "src/main.ts",
       "SRC/Main.ts",
@@ -81,12 +81,12 @@ describe("rules for paths", () => {
     expect(await touch("write", "sources/main.ts", "deny write sources/**")).toBe("deny rule");
   });
 
-  test("a rule that allows takes a path by where it leads", async () => {
+  test("a rule that allows is matched against the real path", async () => {
     expect(await touch("read", "link-out/passwd", "allow read link-out/**")).toBe("ask outside_project");
     expect(await touch("write", "SRC/../.git/config", "allow write SRC/**")).toBe("ask control_file");
   });
 
-  test("paths outside are named by their absolute path or from the home directory, links in front followed", async () => {
+  test("paths outside match by their absolute path or from the home directory, with leading links resolved", async () => {
     const path = join(top, "elsewhere", "passwd");
     expect(await touch("read", path, `allow read ${top}/elsewhere/*`)).toBe("allow rule");
     expect(await touch("read", path, "allow read ~/passwd")).toBe("allow rule");
@@ -97,7 +97,7 @@ describe("rules for paths", () => {
     expect(await touch("read", path, "allow read ../elsewhere/*")).toBe("ask outside_project");
   });
 
-  test("a secret or control file is allowed by a rule that names it", async () => {
+  test("a secret or protected file is allowed by a rule that names it", async () => {
     expect(await touch("read", ".env", "allow read .env")).toBe("allow rule");
     expect(await touch("write", "AGENTS.md", "allow write AGENTS.md")).toBe("allow rule");
     expect(await touch("write", ".github/workflows/x.yml", "allow write .github/workflows/**")).toBe(
@@ -106,7 +106,7 @@ describe("rules for paths", () => {
     expect(await touch("read", "config/server.pem", "allow read config/*.pem")).toBe("allow rule");
   });
 
-  test("a rule that allows everything somewhere means neither control files nor secrets", async () => {
+  test("a rule that allows everything somewhere excludes protected files and secrets", async () => {
     for (const pattern of ["*", "**", "*.md", "**/*"]) {
       expect(await touch("write", "AGENTS.md", `allow write ${pattern}`)).toBe("ask control_file");
     }
@@ -122,7 +122,7 @@ describe("rules for paths", () => {
     expect(await run("grep -r x .", "allow read **")).toBe("ask secret");
   });
 
-  test("they count for the paths of commands", async () => {
+  test("they apply to the paths of commands", async () => {
     expect(await run("cat private/plan.md", "deny read private/**")).toBe("deny rule");
     expect(await run("grep -r x .", "allow read .env", "deny read private/**")).toBe("deny rule");
     expect(await run(`cat ${top}/outside.txt`, `allow read ${top}/outside.txt`)).toBe(
@@ -132,7 +132,7 @@ describe("rules for paths", () => {
 });
 
 describe("rules for commands", () => {
-  test("a rule that allows has to match the whole command, every part of the line", async () => {
+  test("a rule that allows has to match the whole command, for every part of the line", async () => {
     expect(await run("npm test", "allow execute npm test")).toBe("allow rule");
     expect(await run("npm test && ls | wc -l", "allow execute npm test")).toBe("allow rule");
     expect(await run("npm  test", "allow execute npm test")).toBe("allow rule");
@@ -150,29 +150,29 @@ describe("rules for commands", () => {
     }
   });
 
-  test("a star is any characters, spaces and slashes included", async () => {
+  test("a star matches any characters, spaces and slashes included", async () => {
     expect(await run("npm run build -- --out a/b", "allow execute npm run *")).toBe("allow rule");
     expect(await run("git commit -m 'a b'", "allow execute git commit -m *")).toBe("allow rule");
     expect(await run("git commit -m 'a b'", "allow execute git commit -m a b")).toBe("ask shell_command");
     expect(await run("npm run lint", "allow execute npm run ????")).toBe("allow rule");
   });
 
-  test("a pattern in the command is only matched by a star", async () => {
+  test("a pattern in the command is matched only by a star", async () => {
     expect(await run("rm *", "allow execute rm ?")).toBe("ask shell_command");
     expect(await run("rm *.log", "allow execute rm *.log")).toBe("allow rule");
   });
 
-  test("what is more than plain words is allowed by no rule, not even by one for everything", async () => {
+  test("a line of more than plain words is allowed by no rule, not even by one for everything", async () => {
     expect(await run("npm test", "allow execute *")).toBe("allow rule");
     expect(await run("npm test > out", "allow execute *")).toBe("ask command_syntax");
     expect(await run("npm test > out", "allow execute npm test > out")).toBe("ask command_syntax");
   });
 
-  test("a rule can want to be asked about a program that only reads", async () => {
+  test("a rule can require a question for a program that only reads", async () => {
     expect(await run("cat README.md", "ask execute cat")).toBe("ask rule");
   });
 
-  test("one part that is denied denies the line, at any length", async () => {
+  test("one denied part denies the line, at any length", async () => {
     for (const length of [2, 60, 499, 600, 5_000]) {
       const line = [...Array.from({ length: length - 1 }, () => "ls"), "curl x"].join("; ");
       expect(`${length}: ${await run(line, "allow execute *", "deny execute curl *")}`).toBe(
@@ -181,7 +181,7 @@ describe("rules for commands", () => {
     }
   });
 
-  test("a rule that denies a program finds it in other spellings", async () => {
+  test("a rule that denies a program matches its other spellings", async () => {
     const commands = [
       "curl",
       "curl x",
@@ -233,7 +233,7 @@ describe("isDeniedOutright", () => {
 });
 
 describe("matchesText", () => {
-  test("a hostile pattern takes no longer than both lengths", () => {
+  test("matching a hostile pattern takes time proportional to both lengths at most", () => {
     const begin = performance.now();
     expect(matchesText("*a".repeat(50), `${"a".repeat(100_000)}b`)).toBe(false);
     expect(performance.now() - begin).toBeLessThan(500 + BUSY_MS);

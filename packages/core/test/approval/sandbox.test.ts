@@ -55,7 +55,7 @@ describe("a command in the sandbox", () => {
     "a | b &",
   ];
   for (const command of COMMANDS) {
-    test(`needs nobody: ${command}`, async () => {
+    test(`needs no approval: ${command}`, async () => {
       expect(await brief(command)).toBe("allow sandbox");
       expect(await brief(command, { mode: "deny" })).toBe("allow sandbox");
     });
@@ -66,7 +66,7 @@ describe("a command in the sandbox", () => {
     expect(await brief("make it", { mode: "auto" })).toBe("allow auto_mode");
   });
 
-  test("falls under rules that deny it or want it asked, in whatever it is wrapped", async () => {
+  test("obeys rules that deny it or ask about it, in any wrapper", async () => {
     const rules = [execute("git push", "ask"), execute("curl", "deny")];
     const denied = ["curl x", "ls && curl x", "echo $(curl x)", "FOO=1 curl x", "bash -c 'curl x'"];
     for (const command of denied)
@@ -85,14 +85,14 @@ describe("a command in the sandbox", () => {
     expect(await brief("git push", { rules, mode: "deny" })).toBe("deny rule");
   });
 
-  test("falls under rules that forbid to read something", async () => {
+  test("obeys rules that deny reading", async () => {
     const rules: PermissionRule[] = [{ permission: "read", pattern: "docs/**", action: "deny" }];
     for (const command of ["cat docs/x", "tac docs/x", "x=$(tac docs/x)"])
       expect([command, await brief(command, { rules })]).toEqual([command, "deny rule"]);
     expect(await brief("make", { rules })).toBe("allow sandbox");
   });
 
-  test("asks as ever, where what it does could not be taken back", async () => {
+  test("asks as without a sandbox if its changes could not be undone", async () => {
     expect(await brief("make", { canUndo: false })).toBe("ask shell_command");
     expect((await decide("make", { canUndo: false })).reason).toEndWith("some files are not recorded");
     expect(await brief("echo x > y", { canUndo: false })).toBe("ask command_syntax");
@@ -101,14 +101,14 @@ describe("a command in the sandbox", () => {
 });
 
 describe("a command that is to run outside", () => {
-  test("asks, whatever it is, in words that say so", async () => {
+  test("asks, for every command, and the question says so", async () => {
     for (const command of ["ls", "npm install", "x=$(y)"])
       expect([command, await brief(command, { outside: true })]).toEqual([command, "ask sandbox"]);
     const { reason } = await decide("npm install", { outside: true });
     expect(reason).toBe("it would run outside the sandbox, with all your permissions");
   });
 
-  test("is refused where nobody is there, or denied", async () => {
+  test("is denied if nobody can answer, or by a rule", async () => {
     expect(await decide("npm install", { outside: true, mode: "deny" })).toMatchObject({
       action: "deny",
       gate: "sandbox",
@@ -118,14 +118,14 @@ describe("a command that is to run outside", () => {
     expect(await brief("make", { outside: true, mode: "auto" })).toBe("allow auto_mode");
   });
 
-  test("runs unasked by a rule that allows all of it", async () => {
+  test("runs without a question if a rule allows all of it", async () => {
     const rules = [execute("npm install", "allow")];
     expect(await brief("npm install", { outside: true, rules })).toBe("allow rule");
     expect(await brief("npm install && make", { outside: true, rules })).toBe("ask sandbox");
     expect(await brief("npm install; $(x)", { outside: true, rules })).toBe("ask sandbox");
   });
 
-  test("is allowed for good in exactly these words, outside only", async () => {
+  test("is allowed permanently in exactly these words, outside only", async () => {
     using project = createEverydayProject({ isHostile: false });
     const place = { root: project.root, cwd: project.root, sandboxState: async () => BOXED };
     const put = (
@@ -165,15 +165,15 @@ describe("a command that is to run outside", () => {
   });
 });
 
-describe("where there is no box", () => {
-  test("commands ask as before, and outside means nothing", async () => {
+describe("without a sandbox", () => {
+  test("commands ask as usual, and outside_sandbox has no effect", async () => {
     const box: SandboxState = { kind: "open", problem: "bubblewrap is not installed" };
     expect(await brief("make", { box })).toBe("ask shell_command");
     expect(await brief("ls", { box, outside: true })).toBe("allow read_only_command");
     expect(await brief("make", { box, outside: true })).toBe("ask shell_command");
   });
 
-  test("and there has to be one, nothing is run", async () => {
+  test("commands are not run if a sandbox is required", async () => {
     const box: SandboxState = { kind: "refused", problem: "bubblewrap is not installed" };
     expect(await decide("ls", { box })).toEqual({
       action: "deny",
@@ -182,7 +182,7 @@ describe("where there is no box", () => {
     });
   });
 
-  test("to leave, since one is required, nobody is asked", async () => {
+  test("a request to leave a required sandbox is denied without a question", async () => {
     const box: SandboxState = { ...BOXED, mayLeave: false };
     expect(await brief("make", { box })).toBe("allow sandbox");
     expect(await brief("make", { box, outside: true })).toBe("deny sandbox");

@@ -33,13 +33,13 @@ const PASSES = "allow read_only_command";
 describe("a search with ripgrep", () => {
   beforeEach(() => put("app/.env", "KEY=1\n"));
 
-  test("passes over hidden secrets, as long as nothing takes them in", async () => {
+  test("skips hidden secrets unless an option includes them", async () => {
     for (const command of ["rg KEY", "rg KEY .", "rg -u KEY src", "rg -g '*.ts' KEY", "rg -t ts KEY"]) {
       expect(`${command}: ${await gateOf(command)}`).toBe(`${command}: ${PASSES}`);
     }
   });
 
-  test("asks where a glob, a type or an option takes them in", async () => {
+  test("asks if a glob, a type or an option includes them", async () => {
     const commands = ["rg -uu KEY", "rg -. KEY", "rg -g '.e*' KEY", "rg -g '*' KEY", "rg -t sh KEY"];
     for (const command of [...commands, "rg --iglob '.ENV' KEY", "rg --hidden KEY -g '!.envrc'"]) {
       expect(`${command}: ${await gateOf(command)}`).toBe(`${command}: ask secret`);
@@ -50,7 +50,7 @@ describe("a search with ripgrep", () => {
 
   const PLACES = [".ignore", ".rgignore", ".gitignore", "src/.ignore", ".git/info/exclude", "../.ignore"];
   for (const place of PLACES) {
-    test(`asks where ${place} names what is hidden`, async () => {
+    test(`asks if ${place} names hidden files`, async () => {
       put(`app/${place}`, "dist\n");
       expect(await gateOf("rg KEY")).toBe(PASSES);
       put(`app/${place}`, "dist\r\n!.env\n");
@@ -59,13 +59,13 @@ describe("a search with ripgrep", () => {
     });
   }
 
-  test("asks where such a file is a link, whose text is another's", async () => {
+  test("asks if such a file is a link to another file", async () => {
     put("app/notes.txt", "!.env\n");
     symlinkSync("notes.txt", join(root, ".rgignore"));
     expect(await gateOf("rg KEY")).toBe("ask secret");
   });
 
-  test("looks through the working directory although an option names a file", async () => {
+  test("searches the working directory although an option names a file", async () => {
     put("app/keys.pem", "KEY\n");
     put("app/patterns", "KEY\n");
     expect(await gateOf("rg -f patterns")).toBe("ask secret");
@@ -75,7 +75,7 @@ describe("a search with ripgrep", () => {
 });
 
 describe("a search with grep", () => {
-  test("leaves out what its last filter that matches leaves out", async () => {
+  test("excludes what its last matching filter excludes", async () => {
     put("app/.env", "KEY=1\n");
     put("app/.env.local", "KEY=1\n");
     expect(await gateOf("grep -r KEY .")).toBe("ask secret");
@@ -87,7 +87,7 @@ describe("a search with grep", () => {
     expect(await gateOf("grep -r --exclude=x --include='*.ts' KEY .")).toBe("ask secret");
   });
 
-  test("asks where a repository's settings hold more than Git writes by itself", async () => {
+  test("asks if a repository's settings contain more than Git writes by itself", async () => {
     put("app/.git/config", '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@github.com:a/b.git\n');
     expect(await gateOf("grep -rn url .")).toBe(PASSES);
     put("app/.git/config", '[remote "origin"]\n\turl = https://x:ghp_token@github.com/a/b.git\n');
@@ -98,7 +98,7 @@ describe("a search with grep", () => {
     expect(await gateOf("rg --hidden url")).toBe("ask secret");
   });
 
-  test("that follows links asks for one that leads out, in packages and in .git too", async () => {
+  test("that follows links asks about a link that leads out, also in packages and in .git", async () => {
     put("app/node_modules/pkg/index.js");
     mkdirSync(join(root, ".git", "refs"), { recursive: true });
     expect(await gateOf("grep -R KEY .")).toBe(PASSES);
@@ -112,7 +112,7 @@ describe("a search with grep", () => {
     }
   });
 
-  test("follows links that lead back to what it reads anyway, under their names", async () => {
+  test("follows links back to files that it reads anyway, under their names", async () => {
     put("app/node_modules/pkg/cli.js");
     mkdirSync(join(root, "node_modules", ".bin"));
     symlinkSync("../pkg/cli.js", join(root, "node_modules", ".bin", "pkg"));
@@ -134,7 +134,7 @@ describe("a search with grep", () => {
     expect(await gateOf("grep -r KEY src", { rules })).toBe(PASSES);
   });
 
-  test("looks at no more for a line of many searches", async () => {
+  test("checks no more for a line with many searches", async () => {
     for (let index = 0; index < 5_000; index++) writeFileSync(join(root, "src", `${index}.ts`), "");
     const line = (count: number) => Array.from({ length: count }, () => "grep -r KEY src").join("; ");
     expect(await gateOf(line(5))).toBe(PASSES);
@@ -143,10 +143,10 @@ describe("a search with grep", () => {
   });
 });
 
-describe("what is no file", () => {
+describe("a path that is not a regular file", () => {
   beforeEach(() => Bun.spawnSync(["mkfifo", join(root, "pipe")]));
 
-  test("asks when its content is read, not when it is looked at", async () => {
+  test("asks when its content is read, not when it is listed", async () => {
     for (const command of [
       "cat pipe",
       "head -1 pipe",
@@ -179,7 +179,7 @@ describe("a name that is not valid Unicode", () => {
   const at = (directory: string, rest = "") =>
     Buffer.concat([Buffer.from(`${directory}/`), INVALID, Buffer.from(rest)]);
 
-  test("asks where a pattern may stand for it", async () => {
+  test("asks if a pattern may match it", async () => {
     symlinkSync(join(top, "outside", "key"), at(root, ".txt"));
     for (const command of ["cat *.txt", "cat ?.txt", "cat *", "wc -l [a-z]*"]) {
       expect(`${command}: ${await gateOf(command)}`).toBe(`${command}: ask shell_command`);
@@ -188,20 +188,20 @@ describe("a name that is not valid Unicode", () => {
     expect(await gateOf("ls")).toBe(PASSES);
   });
 
-  test("asks where a link leads to it", async () => {
+  test("asks if a link leads to it", async () => {
     symlinkSync(join(top, "outside", "key"), at(root));
     symlinkSync(INVALID, join(root, "notes.txt"));
     expect(await gateOf("cat notes.txt")).toBe("ask unknown_target");
   });
 
-  test("asks on the way of a search", async () => {
+  test("asks if a search would open it", async () => {
     symlinkSync(join(top, "outside", "key"), at(join(root, "src")));
     expect(await gateOf("grep -R x src")).toBe("ask unknown_target");
     expect(await gateOf("diff -r src src")).toBe("ask unknown_target");
   });
 });
 
-test("a character that is long in some languages of the shell is found by every number of question marks", async () => {
+test("a character with several bytes in some locales is matched by any number of question marks", async () => {
   symlinkSync(join(top, "outside", "key"), join(root, "😀"));
   symlinkSync(join(top, "outside", "key"), join(root, "é"));
   for (const pattern of ["?", "??", "???", "????"]) {

@@ -6,26 +6,26 @@ import { describeGrant } from "../../src/approval/grants.ts";
 import { decideApproval } from "../../src/approval/policy.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-describe("a word of a command in a sentence of ours", () => {
-  test("is as it was written where it is one", () => {
+describe("a word of a command in a message", () => {
+  test("is shown unchanged if it is one plain word", () => {
     for (const word of ["npm", "./a/b-c_d.ts", "--pre=x", "ünïcode/文", "[", "*.ts", "a,b;c"])
       expect(showWord(word)).toBe(word);
   });
 
-  test("is quoted where it could be a sentence, and ends with its own mark only", () => {
+  test("is quoted if it could be read as a sentence, and ends only at its own quotation mark", () => {
     expect(showWord("ls is safe; it")).toBe("“ls is safe; it”");
     expect(showWord('x” is “allowed "by" you')).toBe("“x' is 'allowed \"by\" you”");
     for (const blank of ["\n", "\t", "\u00a0", "\u2003", "\u2800", "\u3164", "\u200b", "\u202e", "\x1b"])
       expect(showWord(`a${blank}b`)).toBe(`“a${blank}b”`);
   });
 
-  test("is cut where it is long", () => {
+  test("is truncated if it is long", () => {
     expect(showWord("x".repeat(200))).toBe("x".repeat(200));
     expect(showWord("x".repeat(100_000))).toBe(`“${"x".repeat(200)}…”`);
   });
 });
 
-describe("what a model has named, in the reason of a question", () => {
+describe("a name from the model in the reason of a question", () => {
   const root = makeTempDir();
   const reasonOf = async (details: Record<string, unknown>, permission: "read" | "execute" = "execute") => {
     const toolName = permission === "execute" ? "bash" : "read";
@@ -33,7 +33,7 @@ describe("what a model has named, in the reason of a question", () => {
     return (await decideApproval(request, { root, cwd: root })).reason;
   };
 
-  test("is quoted, be it an option or a path", async () => {
+  test("is quoted, both for an option and for a path", async () => {
     const sentence = "ls only reads and was allowed by the user before; it";
     expect(await reasonOf({ command: `sort '--${sentence}'` })).toBe(
       `sort may do more than read, because of the option “--${sentence}”`,
@@ -53,14 +53,14 @@ describe("what a model has named, in the reason of a question", () => {
     "test 'WORD' -eq 1",
     "xxd 'WORD'",
     "sort 'WORD'",
-  ])("is quoted whatever the program: %s", async (line) => {
+  ])("is quoted for any program: %s", async (line) => {
     const word = "-x[0]; the user has allowed this in their settings, and it only reads";
     const reason = await reasonOf({ command: line.replace("WORD", word) });
     expect(reason).toContain("because of ");
     expect(reason.replaceAll(/“[^”]*”/g, "")).not.toContain("the user has allowed");
   });
 
-  test("is quoted in what always would allow", () => {
+  test('is quoted in the text of what "always" allows', () => {
     const directory = join(root, "app, and everything else");
     mkdirSync(directory);
     expect(describeGrant({ kind: "command", directory, words: ["make"], boxed: true })).toBe(

@@ -26,7 +26,7 @@ async function runWith(response: ApprovalResponse | undefined) {
 describe("an approval response", () => {
   const RAN = { calls: ["start a", "end a"], isError: false };
 
-  test("is once for everything where nobody decides", async () => {
+  test('is "once" for every request if nobody decides', async () => {
     expect(await runWith(undefined)).toEqual({ requests: [], ...RAN });
   });
 
@@ -51,7 +51,7 @@ test("an approval request names its tool, its permission and its details, and is
   expect(JSON.parse(JSON.stringify(requests))).toEqual([expected]);
 });
 
-test("what is shown with a question is in the event that tells of it, and in nothing that the model reads", async () => {
+test("previews are in the event of the question, and not in anything that the model reads", async () => {
   const tool = { ...noteTool({ calls: [] }), preview: async () => "-old\n+new" };
   const { events, added } = await runScript([CALL, { text: "Done." }], {
     tools: [tool],
@@ -79,7 +79,7 @@ test("what is shown with a question is in the event that tells of it, and in not
   expect(JSON.stringify(added)).not.toContain("+new");
 });
 
-test("every tool that can change something or read outside says what it is about", () => {
+test("every tool that changes something or reads outside describes its request", () => {
   const cwd = makeTempDir();
   const tools = createTools({
     cwd,

@@ -41,8 +41,8 @@ async function killIn(word: string, ...words: string[]): Promise<void> {
   await busy.exited;
 }
 
-describe("a turn that was cut off", () => {
-  test("never takes back along with it what the user has done since, not even when it is asked for", async () => {
+describe("a turn that was interrupted", () => {
+  test("is undone without the user's later changes, even on request", async () => {
     write("b", "before\n");
     write("user.txt", "u0\n");
     await killIn("hang", "b");
@@ -65,7 +65,7 @@ describe("a turn that was cut off", () => {
     expect(await checkpoints.undo({ isCutOff: true })).toMatchObject({ restored: [{ path: "b" }] });
   });
 
-  test("does not take what was there before for its own when it is moved into the project", async () => {
+  test("does not claim existing files that are moved into the project", async () => {
     const outside = join(place.top, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "work.txt"), "work\n");
@@ -80,7 +80,7 @@ describe("a turn that was cut off", () => {
     ]);
   });
 
-  test("in a session that is gone on with, too", async () => {
+  test("is also recognized in a resumed session", async () => {
     write("user.txt", "u0\n");
     await killIn("hang", "b");
     await Bun.sleep(50);
@@ -93,7 +93,7 @@ describe("a turn that was cut off", () => {
     expect([read("user.txt"), describeTree(place.root).length]).toEqual(["mine\n", 1]);
   });
 
-  test("is what a damaged line of the log leaves", async () => {
+  test("leaves a damaged log line that is still read", async () => {
     write("a.txt", "one\n");
     const checkpoints = place.open({ sessionId: "a" });
     await place.run(checkpoints, () => write("a.txt", "two\n"));
@@ -123,7 +123,7 @@ async function openOutside(move: "undo" | "redo", isRemembered = true) {
   return restoration;
 }
 
-describe("a restoration that was cut off", () => {
+describe("a restore that was interrupted", () => {
   beforeEach(async () => {
     for (const name of ["a", "b", "c"]) write(name, "one\n");
     const checkpoints = place.open();
@@ -134,7 +134,7 @@ describe("a restoration that was cut off", () => {
   });
   const all = () => ["a", "b", "c"].map(read);
 
-  test("is turned round, file by file: an undo by a redo", async () => {
+  test("is reversed file by file: an undo by a redo", async () => {
     await openOutside("undo", false);
     write("c", "two\n");
     expect(await openOutside("redo")).toMatchObject({
@@ -146,7 +146,7 @@ describe("a restoration that was cut off", () => {
     expect(all()).toEqual(["one\n", "one\n", "one\n"]);
   });
 
-  test("is gone on with by the same", async () => {
+  test("is continued by the same operation", async () => {
     await openOutside("undo", false);
     write("c", "two\n");
     expect(await openOutside("undo")).toMatchObject({ restored: [{ path: "c" }], conflicts: [] });
@@ -154,7 +154,7 @@ describe("a restoration that was cut off", () => {
     expect(all()).toEqual(["two\n", "two\n", "two\n"]);
   });
 
-  test("never makes a later one overwrite what the user has written, whatever the file is", async () => {
+  test("never lets a later one overwrite what the user has written, whatever the file is", async () => {
     linkSync(place.path("a"), join(place.top, "other-name"));
     await openOutside("undo", false);
     write("a", "mine\n");
@@ -164,7 +164,7 @@ describe("a restoration that was cut off", () => {
     expect(all()).toEqual(["mine\n", "one\n", "one\n"]);
   });
 
-  test("of which a file with other names was written in part is completed", async () => {
+  test("is completed for a file with several names that was partly written", async () => {
     linkSync(place.path("a"), join(place.top, "other-name"));
     await openOutside("undo", false);
     // "one" over "two", as far as it had come.
@@ -177,7 +177,7 @@ describe("a restoration that was cut off", () => {
     expect(all()).toEqual(["oxo\n", "two\n", "two\n"]);
   });
 
-  test("does not reset a directory that the user has set anew", async () => {
+  test("does not reset a directory that the user has recreated", async () => {
     mkdirSync(place.path("dir"));
     write("dir/f", "one\n");
     chmodSync(place.path("dir"), 0o555);
@@ -196,7 +196,7 @@ describe("a restoration that was cut off", () => {
   });
 });
 
-test("a redo that was cut off can be taken back", async () => {
+test("an interrupted redo can be undone", async () => {
   write("a", "one\n");
   const checkpoints = place.open();
   await place.run(checkpoints, () => write("a", "two\n"));
@@ -208,7 +208,7 @@ test("a redo that was cut off can be taken back", async () => {
   expect(read("a")).toBe("one\n");
 });
 
-test("a redo that was cut off and turned round can be done as a whole after that", async () => {
+test("an interrupted and reversed redo can be repeated as a whole afterwards", async () => {
   const names = ["a", "b", "c"];
   for (const name of names) write(name, "one\n");
   const checkpoints = place.open();
@@ -229,7 +229,7 @@ test("a redo that was cut off and turned round can be done as a whole after that
   expect(names.map(read)).toEqual(["two\n", "two\n", "two\n"]);
 });
 
-describe("a restoration that was cut off when it had done everything", () => {
+describe("a restore that was interrupted after its last change", () => {
   beforeEach(async () => {
     const checkpoints = place.open();
     write("a", "one\n");
@@ -239,7 +239,7 @@ describe("a restoration that was cut off when it had done everything", () => {
   });
   const all = () => describeTree(place.root).map((line) => line.split(" ")[0]);
 
-  test("is completed by the same, which does not go further back", async () => {
+  test("is completed by the same operation, which goes no further back", async () => {
     await openOutside("undo", false);
     expect(await openOutside("undo")).toMatchObject({ restored: [], conflicts: [] });
     expect([all(), read("a")]).toEqual([["a"], "two\n"]);
@@ -251,7 +251,7 @@ describe("a restoration that was cut off when it had done everything", () => {
     expect(await openOutside("undo")).toMatchObject({ restored: [{ path: "a" }] });
   });
 
-  test("is turned round by the other direction", async () => {
+  test("is reversed by the opposite operation", async () => {
     await openOutside("undo", false);
     expect(await openOutside("redo")).toMatchObject({ restored: [{ path: "b" }] });
     expect(all()).toEqual(["a", "b"]);
@@ -259,7 +259,7 @@ describe("a restoration that was cut off when it had done everything", () => {
     expect([all(), read("a")]).toEqual([["a"], "two\n"]);
   });
 
-  test("is a jump that can be brought back", async () => {
+  test("can be reversed if it was a jump", async () => {
     const outside = place.open();
     await outside.jump(new Set());
     outside.close();
@@ -272,7 +272,7 @@ describe("a restoration that was cut off when it had done everything", () => {
   });
 });
 
-test("a log that somebody has added to is read all the same", async () => {
+test("a log with foreign lines is still read", async () => {
   write("a", "one\n");
   const checkpoints = place.open();
   await place.run(checkpoints, () => write("a", "two\n"));

@@ -56,7 +56,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "all of them": "git reset -q --hard; git clean -qfdx; rm -rf -- * .gitignore",
 };
 
-describe.skipIf(problem !== undefined)("what a boxed command destroys comes back byte for byte", () => {
+describe.skipIf(problem !== undefined)("what a sandboxed command destroys is restored byte for byte", () => {
   for (const [name, command] of Object.entries(COMMANDS)) {
     test(name, async () => {
       const place = await makeBoxedProject({ prepare: ({ root }) => fillProject(root) });

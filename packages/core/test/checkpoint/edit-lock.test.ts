@@ -28,7 +28,7 @@ async function beginEdit(path: string, content: string) {
 }
 
 test.each(["a.txt", "deep/down/a.txt"])(
-  "an undo waits for the edit that another process is making of %s, and leaves it",
+  "an undo waits for another process that is editing %s, and keeps that edit",
   async (path) => {
     mkdirSync(dirname(place.path(path)), { recursive: true });
     writeFileSync(place.path(path), "first\n");
@@ -51,7 +51,7 @@ test.each(["a.txt", "deep/down/a.txt"])(
   },
 );
 
-test("an edit elsewhere keeps no undo waiting", async () => {
+test("an edit elsewhere does not delay an undo", async () => {
   mkdirSync(place.path("other"));
   writeFileSync(place.path("a.txt"), "first\n");
   const session = place.open();

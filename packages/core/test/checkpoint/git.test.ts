@@ -60,7 +60,7 @@ const LOSSES: Readonly<Record<string, string>> = {
     "rm -rf .git/HEAD .git/refs .git/logs .git/objects; git init -q; git commit -q --allow-empty -m new",
 };
 
-describe.skipIf(problem !== undefined)("undo brings back what a command in the sandbox does to .git:", () => {
+describe.skipIf(problem !== undefined)("undo restores what a sandboxed command does to .git:", () => {
   for (const [name, command] of Object.entries(LOSSES)) {
     test(name, async () => {
       const place = await makeBoxedProject({ prepare: ({ root }) => fillRepository(root) });
@@ -189,7 +189,7 @@ describe.skipIf(problem !== undefined)("undo brings back what a command in the s
   });
 });
 
-describe("a repository that is kept", () => {
+describe("a recorded repository", () => {
   function prepare() {
     const top = makeTempDir();
     const root = join(top, "project");
@@ -198,7 +198,7 @@ describe("a repository that is kept", () => {
     return { top, root, checkpoints: openCheckpoints(root, top) };
   }
 
-  test("has nothing to be taken back after a look at its state", async () => {
+  test("has nothing to undo after its state was only read", async () => {
     const { root, checkpoints } = prepare();
     await runKept(checkpoints, () => {
       git(root, "-c", "core.fsmonitor=false", "update-index", "--really-refresh", "-q");
@@ -210,7 +210,7 @@ describe("a repository that is kept", () => {
     checkpoints.close();
   });
 
-  test("loses a commit with undo, gets it back with redo, and keeps its objects all the time", async () => {
+  test("loses a commit with undo, restores it with redo, and keeps its objects throughout", async () => {
     const { root, checkpoints } = prepare();
     const before = describeRepository(root);
     await runKept(checkpoints, () => commitTo(root, "new.txt", "of the run"));
@@ -252,7 +252,7 @@ describe("a repository that is kept", () => {
 
   for (const isPacked of [false, true]) {
     const how = isPacked ? "packed refs" : "refs in files";
-    test(`that was replaced by git init since comes back, and the hashes of its ${how} are told`, async () => {
+    test(`that was replaced by git init is restored, and the hashes of its ${how} are reported`, async () => {
       const { root, checkpoints } = prepare();
       if (isPacked) git(root, "pack-refs", "--all");
       const hashOf = (ref: string) => git(root, "rev-parse", ref).trim();
@@ -277,14 +277,14 @@ describe("a repository that is kept", () => {
     });
   }
 
-  test("tells no hash of a ref that is as it was", async () => {
+  test("reports no hash of an unchanged ref", async () => {
     const { root, checkpoints } = prepare();
     await runKept(checkpoints, () => rmSync(join(root, ".git"), { recursive: true }));
     expect(await checkpoints.undo()).not.toHaveProperty("displacedRefs");
     checkpoints.close();
   });
 
-  test("that a command has made is never taken away", async () => {
+  test("that a command has created is never removed", async () => {
     const top = makeTempDir();
     const root = join(top, "project");
     mkdirSync(root);
@@ -296,7 +296,7 @@ describe("a repository that is kept", () => {
     checkpoints.close();
   });
 
-  test("gets back objects that came in the same session, also when its process is killed", async () => {
+  test("restores objects of the same session, also after its process was killed", async () => {
     const { root, top, checkpoints } = prepare();
     await runKept(checkpoints, () => commitTo(root, "new.txt", "of the run"));
     const before = describeRepository(root);
@@ -310,7 +310,7 @@ describe("a repository that is kept", () => {
     expect(describeRepository(root)).toEqual(before);
   });
 
-  test("with more large files of Git LFS than are copied does not keep anything else from being kept", async () => {
+  test("with more large Git LFS files than are copied still records everything else", async () => {
     const { root, top } = prepare();
     mkdirSync(join(root, ".git/lfs/objects/aa/bb"), { recursive: true });
     writeFileSync(join(root, ".git/lfs/objects/aa/bb/aabb"), new Uint8Array(200_000));
@@ -322,7 +322,7 @@ describe("a repository that is kept", () => {
     checkpoints.close();
   });
 
-  test("is said not to be kept where there are more objects than are copied", async () => {
+  test("is reported as not recorded if it has too many objects to copy", async () => {
     const { root, top } = prepare();
     const environment = { HOME: join(top, "home"), XDG_STATE_HOME: join(top, "state") };
     const checkpoints = new Checkpoints({ root, environment, sessionId: "two", limits: { objectCount: 10 } });
@@ -334,7 +334,7 @@ describe("a repository that is kept", () => {
 });
 
 test.skipIf(problem !== undefined)(
-  "a pack that is too large to be copied cannot be changed or removed in the sandbox",
+  "a pack that is too large to copy cannot be changed or removed in the sandbox",
   async () => {
     const place = await makeBoxedProject({ prepare: ({ root }) => fillRepository(root) });
     const { root, top } = place;
@@ -378,7 +378,7 @@ describe("a pack that is too large to be copied", () => {
     return { top, root };
   }
 
-  test("is brought back where commands run without a sandbox, and takes no room", async () => {
+  test("is restored after unsandboxed commands, and takes no space", async () => {
     const { top, root } = prepare();
     mkdirSync(join(root, "nested"));
     git(top, "clone", "-q", "--no-hardlinks", root, join(root, "nested"));
@@ -397,7 +397,7 @@ describe("a pack that is too large to be copied", () => {
     checkpoints.close();
   });
 
-  test("is kept by the next session, too, and by one that repacks it", async () => {
+  test("is kept by the next session, and by one that repacks it", async () => {
     const { top, root } = prepare();
     const first = openCheckpoints(root, top, "first");
     await runKept(first, () => commitTo(root, "new.txt", "of the run"));
@@ -414,7 +414,7 @@ describe("a pack that is too large to be copied", () => {
     second.close();
   });
 
-  test("that was changed in place is said to be lost, and never brought back damaged", async () => {
+  test("that was changed in place is reported as lost, and never restored damaged", async () => {
     const { top, root } = prepare();
     const checkpoints = openCheckpoints(root, top);
     const [pack = ""] = [...new Bun.Glob(".git/objects/pack/*.pack").scanSync({ cwd: root, dot: true })];

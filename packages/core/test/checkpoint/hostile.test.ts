@@ -35,7 +35,7 @@ afterEach(() => place.close());
 const write = (name: string, content: string) => writeFileSync(place.path(name), content);
 const read = (name: string) => readFileSync(place.path(name), "utf8");
 
-describe("a directory that a link has taken the place of", () => {
+describe("a directory that was replaced by a link", () => {
   let outside: string;
   beforeEach(() => {
     outside = join(place.top, "outside");
@@ -46,7 +46,7 @@ describe("a directory that a link has taken the place of", () => {
     write("dir/deleted.txt", "d\n");
   });
 
-  test("since is not followed: nothing outside of the project is written or removed", async () => {
+  test("is not followed: nothing outside the project is written or removed", async () => {
     await place.run(checkpoints, () => {
       write("dir/file.txt", "two\n");
       write("dir/new.txt", "n\n");
@@ -62,7 +62,7 @@ describe("a directory that a link has taken the place of", () => {
     expect(lstatSync(place.path("dir")).isSymbolicLink()).toBe(true);
   });
 
-  test("again and again while files are restored never leads them outside", async () => {
+  test("repeatedly during a restore never redirects it outside the project", async () => {
     for (let count = 0; count < 40; count++) write(`dir/${count}.txt`, "one\n");
     await place.run(checkpoints, () => {
       for (let count = 0; count < 40; count++) write(`dir/${count}.txt`, "two\n");
@@ -85,7 +85,7 @@ describe("a directory that a link has taken the place of", () => {
     expect(describeTree(outside)).toEqual(before);
   });
 
-  test("during the run gives way to the directory again", async () => {
+  test("during the run is replaced by the directory again", async () => {
     await place.run(checkpoints, () => {
       rmSync(place.path("dir"), { recursive: true });
       symlinkSync(outside, place.path("dir"));
@@ -97,8 +97,8 @@ describe("a directory that a link has taken the place of", () => {
   });
 });
 
-describe("what is no ordinary file", () => {
-  test("is passed over: pipes, sockets and devices are neither waited for nor removed", async () => {
+describe("files that are not regular", () => {
+  test("are skipped: pipes, sockets and devices are neither waited for nor removed", async () => {
     Bun.spawnSync(["mkfifo", place.path("pipe")]);
     using server = Bun.listen({ unix: place.path("socket"), socket: { data() {} } });
     await place.run(checkpoints, () => write("a.txt", "a\n"));
@@ -107,7 +107,7 @@ describe("what is no ordinary file", () => {
     server.stop();
   });
 
-  test("is never overwritten, also where a file is to come back", async () => {
+  test("are never overwritten, even to restore a file", async () => {
     write("a.txt", "one\n");
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     rmSync(place.path("a.txt"));
@@ -117,7 +117,7 @@ describe("what is no ordinary file", () => {
   });
 });
 
-describe("a file that is more than its content", () => {
+describe("a file with several names", () => {
   test("keeps its other names", async () => {
     write("a.txt", "one\n");
     linkSync(place.path("a.txt"), place.path("b.txt"));
@@ -137,8 +137,8 @@ describe("a file that is more than its content", () => {
   });
 });
 
-describe("what is not kept", () => {
-  test("is only noticed: caches by name or by their mark, whatever they are called later", async () => {
+describe("contents that are not recorded", () => {
+  test("are only noticed: caches, by name or by their tag, whatever they are called later", async () => {
     mkdirSync(place.path("node_modules/pkg"), { recursive: true });
     write("node_modules/pkg/index.js", "1\n");
     mkdirSync(place.path("target"));
@@ -159,7 +159,7 @@ describe("what is not kept", () => {
     expect(read("target/out")).toBe("1\n");
   });
 
-  test("a directory whose content is kept does not become a cache by a mark", async () => {
+  test("a recorded directory does not become a cache by a tag", async () => {
     mkdirSync(place.path("src"));
     write("src/main.c", "int main;\n");
     await place.run(
@@ -171,7 +171,7 @@ describe("what is not kept", () => {
     expect(read("src/main.c")).toBe("int main;\n");
   });
 
-  test("is never taken away: a large file that the run has made stays", async () => {
+  test("are never removed: a large file that the run has created stays", async () => {
     checkpoints = place.open({ limits: { fileBytes: 1000 } });
     write("large.bin", "x".repeat(2000));
     await place.run(checkpoints, () => {
@@ -189,7 +189,7 @@ describe("what is not kept", () => {
     expect(read("made.bin")).toHaveLength(2000);
   });
 
-  test("gets its permissions back all the same", async () => {
+  test("get their permissions restored nevertheless", async () => {
     checkpoints = place.open({ limits: { fileBytes: 1000 } });
     write("large.bin", "x".repeat(2000));
     await place.run(checkpoints, () => chmodSync(place.path("large.bin"), 0o600));
@@ -197,7 +197,7 @@ describe("what is not kept", () => {
     expect(statSync(place.path("large.bin")).mode & 0o777).toBe(0o644);
   });
 
-  test("never is what belongs to us, nor a repository that has come, at any depth", async () => {
+  test("are diligent's own files and new repositories, at any depth", async () => {
     for (const directory of [".diligent", "sub"]) mkdirSync(place.path(directory));
     await place.run(checkpoints, () => {
       mkdirSync(place.path(".git"));
@@ -216,7 +216,7 @@ describe("what is not kept", () => {
 });
 
 describe("names", () => {
-  test("that are long, strange or no text come back as they were", async () => {
+  test("that are long, unusual or not valid text are restored unchanged", async () => {
     const names = ["\n", " ", "a\\b", "-", "ünïcödé", "\u{1f600}", "x".repeat(255), "\u001b[31m", "\ufffd"];
     for (const name of names) write(name, `${name}\n`);
     const bytes = Buffer.concat([Buffer.from(`${place.root}/`), Buffer.from([0xff, 0xed, 0xb2, 0x80, 0x41])]);
@@ -231,7 +231,7 @@ describe("names", () => {
     expect(describeTree(place.root)).toEqual(before);
   });
 
-  test("of a deep tree are restored, though a path of it is longer than the system takes at once", async () => {
+  test("of a deep tree are restored, even if its path is longer than one system call accepts", async () => {
     let deep = place.root;
     for (let depth = 0; depth < 14; depth++) deep += `/${"d".repeat(250)}`;
     mkdirSync(deep, { recursive: true });
@@ -244,7 +244,7 @@ describe("names", () => {
   });
 });
 
-test("a change that leaves size and times as they were is noticed", async () => {
+test("a change that keeps size and times is noticed", async () => {
   write("a.txt", "one\n");
   const { mtime, atime } = statSync(place.path("a.txt"));
   await place.run(checkpoints, () => {
@@ -255,7 +255,7 @@ test("a change that leaves size and times as they were is noticed", async () => 
   expect(read("a.txt")).toBe("one\n");
 });
 
-test("a sparse file that claims to be enormous is not read", async () => {
+test("a sparse file with an enormous size is not read", async () => {
   write("sparse", "");
   truncateSync(place.path("sparse"), 1024 ** 4);
   await place.run(checkpoints, () => write("a.txt", "a\n"));
@@ -263,8 +263,8 @@ test("a sparse file that claims to be enormous is not read", async () => {
   expect(checkpoints.canUndo).toBe(true);
 });
 
-describe("the project itself", () => {
-  test("comes back when a run has removed it", async () => {
+describe("the project directory", () => {
+  test("is restored if a run has removed it", async () => {
     mkdirSync(place.path("dir"));
     write("dir/a.txt", "one\n");
     await place.run(checkpoints, () => rmSync(place.root, { recursive: true }));
@@ -272,7 +272,7 @@ describe("the project itself", () => {
     expect(read("dir/a.txt")).toBe("one\n");
   });
 
-  test("is not looked for behind a link that has taken its place", async () => {
+  test("is not searched behind a link that has replaced it", async () => {
     write("a.txt", "one\n");
     const outside = join(place.top, "outside");
     mkdirSync(outside);
@@ -285,7 +285,7 @@ describe("the project itself", () => {
   });
 });
 
-test("what we remember of the user is no part of a project that it lies in", async () => {
+test("diligent's data about the user is not recorded in a project that contains it", async () => {
   checkpoints = place.open({ environment: { HOME: "/nonexistent", XDG_STATE_HOME: place.path("state") } });
   await place.run(
     checkpoints,

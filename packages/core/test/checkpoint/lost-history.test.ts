@@ -46,7 +46,7 @@ const told = (what: string) => [
   `history_lost: A command removed ${what}: diligent undo restores what it removed.`,
 ];
 
-describe("a command that takes history away is reported in one line:", () => {
+describe("a command that removes history is reported in one line:", () => {
   test.each<[string, RegExp]>([
     ["rm -rf .git", /^HEAD, 4 refs \(main, topic, stash, tags\/v1\) and \d+ objects from \.git$/],
     ["find .git -delete", /^HEAD, 4 refs \(main, topic, stash, tags\/v1\) and \d+ objects from \.git$/],
@@ -64,7 +64,7 @@ describe("a command that takes history away is reported in one line:", () => {
     expect([what, others]).toEqual([expect.stringMatching(expected), []]);
   });
 
-  test("objects that were cut off in place", async () => {
+  test("objects that were truncated in place", async () => {
     const session = place.open();
     const [object = ""] = [...new Bun.Glob(".git/objects/??/*").scanSync({ cwd: place.root, dot: true })];
     await place.run(session, () => {
@@ -83,7 +83,7 @@ describe("a command that takes history away is reported in one line:", () => {
   });
 });
 
-describe("git's own work, and what a session has made itself, is not reported:", () => {
+describe("git's own maintenance, and history that the session itself made, are not reported:", () => {
   test.each([
     "git commit -q --allow-empty -m more && git commit -q --amend -m other",
     "git checkout -q -b side && git commit -q --allow-empty -m side && git checkout -q main",
@@ -107,10 +107,10 @@ describe("git's own work, and what a session has made itself, is not reported:",
   });
 });
 
-describe("what is still missing is said when a session begins", () => {
+describe("history that is still missing is reported when a session begins", () => {
   const WHAT = "still missing: diligent undo restores what it removed.";
 
-  test("by the session that took it away and by others, until it is undone", async () => {
+  test("by the session that removed it and by others, until it is undone", async () => {
     await run("rm -rf .git");
     place.close();
     expect(await missing("one")).toMatch(
@@ -123,7 +123,7 @@ describe("what is still missing is said when a session begins", () => {
     expect([...new Bun.Glob("**/lost-history*").scanSync(place.state)]).toEqual([]);
   });
 
-  test("not where the user has brought it back", async () => {
+  test("not if the user has restored it", async () => {
     const copy = join(place.top, "copy");
     shell(`cp -a .git ${copy}`);
     await run("rm -rf .git");
@@ -132,19 +132,19 @@ describe("what is still missing is said when a session begins", () => {
     expect([...new Bun.Glob("**/lost-history*").scanSync(place.state)]).toEqual([]);
   });
 
-  test("also where another repository stands in its place, which lacks its objects", async () => {
+  test("also if another repository without its objects has replaced it", async () => {
     await run("rm -rf .git");
     shell("git init -q && git commit -q --allow-empty -m new");
     expect(await missing("two")).toEndWith(WHAT);
   });
 
-  test("of a branch only in the session that removed it", async () => {
+  test("for a branch only by the session that removed it", async () => {
     await run("git branch -D topic");
     expect(await missing("one")).toBe(`A command of this session removed 1 ref (topic) from .git, ${WHAT}`);
     expect(await missing("two")).toBeUndefined();
   });
 
-  test("not after a damaged line, nor without any", async () => {
+  test("not for a damaged line, or without any line", async () => {
     expect(await missing("one")).toBeUndefined();
     await run("git branch -D topic");
     const [file = ""] = [

@@ -30,7 +30,7 @@ describe("a file with several names", () => {
     linkSync(place.path("a"), place.path("b"));
   });
 
-  test("has all of them again when all were removed", async () => {
+  test("has all of them again if all were removed", async () => {
     const checkpoints = place.open();
     await place.run(checkpoints, () => {
       rmSync(place.path("a"));
@@ -46,7 +46,7 @@ describe("a file with several names", () => {
     expect(describeTree(place.root)).toEqual([]);
   });
 
-  test("has them again when each was replaced by a file of its own", async () => {
+  test("has them again if each was replaced by a separate file", async () => {
     const checkpoints = place.open();
     await place.run(checkpoints, () => {
       for (const name of ["a", "b"]) {
@@ -59,7 +59,7 @@ describe("a file with several names", () => {
     expect(describeTree(place.root)).toHaveLength(2);
   });
 
-  test("of which one was removed is named: it is no longer the same file as the other", async () => {
+  test("is reported if one was removed: it is no longer the same file as the other", async () => {
     const checkpoints = place.open();
     await place.run(checkpoints, () => rmSync(place.path("a")));
     expect(await checkpoints.undo()).toMatchObject({
@@ -89,7 +89,7 @@ testUnless(ONLY_ROOT_CAN)("what an administrator brings back belongs to whom it 
   expect(owners).toEqual([1, 2, 3].map(() => [OTHER_USER, OTHER_USER]));
 });
 
-describe("what is never touched", () => {
+describe("a path that is never changed", () => {
   beforeEach(() => {
     for (const name of [".diligent", ".diligent/sessions", ".diligent/knowledge"])
       mkdirSync(place.path(name));
@@ -102,7 +102,7 @@ describe("what is never touched", () => {
     return checkpoints.undo();
   }
 
-  test("is named once where something was edited in it beside files that are taken back", async () => {
+  test("is named once if something was edited in it beside files that are restored", async () => {
     const restoration = await undoAfter(
       () => write("a", "two\n"),
       () => write(".diligent/knowledge/k.md", "known\n"),
@@ -111,14 +111,14 @@ describe("what is never touched", () => {
     expect(readFileSync(place.path(".diligent/knowledge/k.md"), "utf8")).toBe("known\n");
   });
 
-  test("is named too where a later run has changed nothing else", async () => {
+  test("is named too if a later run has changed nothing else", async () => {
     const checkpoints = place.open();
     await place.run(checkpoints, () => write("a", "two\n"));
     await place.run(checkpoints, () => write(".diligent/knowledge/k.md", "known\n"));
     expect(await checkpoints.undo()).toMatchObject({ restored: [{ path: "a" }], touched: [".diligent"] });
   });
 
-  test("is not named for what we write ourselves", async () => {
+  test("is not named for what diligent writes itself", async () => {
     const restoration = await undoAfter(() => {
       write("a", "two\n");
       write(".diligent/sessions/s.jsonl", "{}\n");
@@ -127,7 +127,7 @@ describe("what is never touched", () => {
     expect([restoration?.restored.length, restoration?.touched]).toEqual([1, undefined]);
   });
 
-  test("is named where a pipe was made", async () => {
+  test("is named if a pipe was created there", async () => {
     const restoration = await undoAfter(() => {
       write("a", "two\n");
       Bun.spawnSync(["mkfifo", place.path("pipe")]);
@@ -136,7 +136,7 @@ describe("what is never touched", () => {
   });
 });
 
-test("what a person edits while a command runs is listed, and comes back byte for byte with a redo", async () => {
+test("what a person edits while a command runs is listed, and a redo restores it byte for byte", async () => {
   write("mine.bin", "\0before\n");
   const checkpoints = place.open();
   await place.run(checkpoints, () => {
@@ -155,7 +155,7 @@ test("what a person edits while a command runs is listed, and comes back byte fo
   expect(describeTree(place.root)).toEqual(edited);
 });
 
-test("nothing is left behind by a session that is closed while the project is being kept", async () => {
+test("a session that is closed while the project is recorded leaves nothing behind", async () => {
   for (let index = 0; index < 40; index++) write(`${index}.bin`, crypto.randomUUID().repeat(3_000));
   const files = () => [...new Bun.Glob("**/*").scanSync({ cwd: place.checkpoints })];
   const checkpoints = place.open();

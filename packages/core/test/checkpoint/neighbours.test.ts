@@ -33,7 +33,7 @@ async function end(checkpoints: Checkpoints): Promise<void> {
 }
 
 describe("two sessions in one project at the same time", () => {
-  test("keep what the other may count on, though they have changed nothing when they end", async () => {
+  test("each record what the other may need, even if they have changed nothing when they end", async () => {
     const [one, two] = [place.open(), place.open({ sessionId: "two" })];
     await one.prepare();
     await two.prepare();
@@ -43,7 +43,7 @@ describe("two sessions in one project at the same time", () => {
     expect(read("a.txt")).toBe("one\n");
   });
 
-  test("take nothing back that may be the other's work, and say so", async () => {
+  test("do not undo what may be the other's changes, and report it", async () => {
     const [one, two] = [place.open(), place.open({ sessionId: "two" })];
     await begin(one);
     write("a.txt", "by one\n");
@@ -61,7 +61,7 @@ describe("two sessions in one project at the same time", () => {
     expect([read("a.txt"), read("b.txt")]).toEqual(["one\n", "by two\n"]);
   });
 
-  test("take back what their file tools have written all the same", async () => {
+  test("still undo what their file tools have written", async () => {
     const [one, two] = [place.open(), place.open({ sessionId: "two" })];
     await begin(one);
     await begin(two, "dir/b.txt");
@@ -77,7 +77,7 @@ describe("two sessions in one project at the same time", () => {
     expect(await one.undo()).toMatchObject({ restored: [{ path: "c.txt", how: "removed" }] });
   });
 
-  test("do not take an undo of the other for their own work", async () => {
+  test("do not treat an undo of the other as their own changes", async () => {
     const [one, two] = [place.open(), place.open({ sessionId: "two" })];
     await place.run(two, () => write("b.txt", "by two\n"));
     await begin(one);
@@ -89,7 +89,7 @@ describe("two sessions in one project at the same time", () => {
   });
 });
 
-test("of two undos at the same time one is refused, and says so", async () => {
+test("run one undo at a time: the second is refused with the reason", async () => {
   const names = Array.from({ length: 400 }, (_, index) => `${index}`);
   const [one, other] = [place.open(), place.open()];
   for (const text of ["1\n", "2\n"])
@@ -101,7 +101,7 @@ test("of two undos at the same time one is refused, and says so", async () => {
   expect(new Set(names.map(read))).toEqual(new Set(["1\n"]));
 });
 
-test("a call begins only when an undo in the project is done, and what that did is not its work", async () => {
+test("a call begins only after an undo in the project is done, and the undo is not part of its changes", async () => {
   const [one, two] = [place.open(), place.open({ sessionId: "two" })];
   await place.run(one, () => write("a.txt", "two\n"));
   const undoing = one.undo();
@@ -113,7 +113,7 @@ test("a call begins only when an undo in the project is done, and what that did 
   expect(await two.undo()).toMatchObject({ restored: [{ path: "b.txt" }], conflicts: [] });
 });
 
-test("another directory at the project's path is left alone", async () => {
+test("a different directory at the project's path is not changed", async () => {
   const checkpoints = place.open();
   await place.run(checkpoints, () => write("a.txt", "two\n"));
   renameSync(place.root, join(place.top, "elsewhere"));
@@ -127,7 +127,7 @@ test("another directory at the project's path is left alone", async () => {
   expect(await place.open().undo()).toMatchObject({ restored: [{ path: "a.txt" }] });
 });
 
-test("of a session that is deleted nothing is taken back any more", async () => {
+test("the changes of a deleted session can no longer be undone", async () => {
   const checkpoints = place.open();
   await place.run(checkpoints, () => write("a.txt", "two\n"));
   checkpoints.close();
@@ -137,8 +137,8 @@ test("of a session that is deleted nothing is taken back any more", async () => 
   expect(read("a.txt")).toBe("two\n");
 });
 
-describe("a call that makes more than can be kept", () => {
-  test("is said at once; what was done before can still be taken back", async () => {
+describe("a call that creates more than can be recorded", () => {
+  test("is reported immediately, and earlier changes can still be undone", async () => {
     const checkpoints = place.open({ limits: { projectBytes: 100_000 } });
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     await place.run(checkpoints, () => {
@@ -161,8 +161,8 @@ describe("a call that makes more than can be kept", () => {
   });
 });
 
-describe("what undo does not touch", () => {
-  test("is named when it went away: what belongs to us, pipes", async () => {
+describe("changes that undo does not restore", () => {
+  test("are named if something is missing: diligent's own files, pipes", async () => {
     for (const directory of [".diligent/skills"]) mkdirSync(place.path(directory), { recursive: true });
     Bun.spawnSync(["mkfifo", place.path("pipe")]);
     await place.run(place.open(), () => {
@@ -175,7 +175,7 @@ describe("what undo does not touch", () => {
     });
   });
 
-  test("is named: the permissions of the project's own directory", async () => {
+  test("are named: the permissions of the project directory", async () => {
     const checkpoints = place.open();
     await place.run(checkpoints, () => {
       write("a.txt", "two\n");
@@ -185,7 +185,7 @@ describe("what undo does not touch", () => {
     expect(statSync(place.root).mode & 0o777).toBe(0o700);
   });
 
-  test("is named where nobody looks: caches, beside what any call did that could have changed them", async () => {
+  test("are named in unscanned directories: caches, for every call that could have changed them", async () => {
     mkdirSync(place.path("node_modules"));
     const checkpoints = place.open();
     await place.run(checkpoints, () => write("a.txt", "two\n"));
@@ -197,7 +197,7 @@ describe("what undo does not touch", () => {
   });
 });
 
-test("an undo that can do nothing is not used up; asking once more goes further back", async () => {
+test("an undo that cannot restore anything is not used up; another one goes further back", async () => {
   const checkpoints = place.open();
   await place.run(checkpoints, () => write("b.txt", "b\n"));
   await place.run(checkpoints, () => write("a.txt", "two\n"));
@@ -212,7 +212,7 @@ test("an undo that can do nothing is not used up; asking once more goes further 
   expect(read("a.txt")).toBe("mine\n");
 });
 
-test("files whose content is not kept are known", async () => {
+test("files whose content is not recorded are known", async () => {
   write("large.bin", "x".repeat(2000));
   const checkpoints = place.open({ limits: { fileBytes: 1000 } });
   await place.run(checkpoints, () => write("a.txt", "two\n"));

@@ -24,8 +24,8 @@ afterEach(() => place.close());
 const write = (name: string, content: string) => writeFileSync(place.path(name), content);
 const read = (name: string) => readFileSync(place.path(name), "utf8");
 
-describe("where a file has taken a directory's place", () => {
-  test("what belongs to us in it does not keep anything else from coming back", async () => {
+describe("a directory that was replaced by a file", () => {
+  test("with diligent's own files inside still lets everything else be restored", async () => {
     mkdirSync(place.path("sub/.diligent"), { recursive: true });
     write("sub/.diligent/x", "x\n");
     write("sub/a.txt", "one\n");
@@ -45,7 +45,7 @@ describe("where a file has taken a directory's place", () => {
     expect([read("sub/a.txt"), read("b.txt")]).toEqual(["one\n", "one\n"]);
   });
 
-  test("above the project itself, that is said to be gone and nothing is put elsewhere", async () => {
+  test("above the project itself is reported as missing, and nothing is restored elsewhere", async () => {
     const root = place.path("inner/project");
     mkdirSync(root, { recursive: true });
     writeFileSync(join(root, "a.txt"), "one\n");
@@ -64,8 +64,8 @@ describe("where a file has taken a directory's place", () => {
 });
 
 // Only where the system refuses to write to a program that runs.
-describe.skipIf(process.platform !== "linux")("a program that runs and has two names", () => {
-  test("keeps its permissions when it cannot be rewritten, and comes back once it has ended", async () => {
+describe.skipIf(process.platform !== "linux")("a running program with two names", () => {
+  test("keeps its permissions if it cannot be rewritten, and is restored once it has ended", async () => {
     write("sleep", "one\n");
     linkSync(place.path("sleep"), place.path("other-name"));
     const checkpoints = place.open();
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== "linux")("a program that runs and has two n
   });
 });
 
-describe("a project that a run has removed, in a directory that went away with it,", () => {
+describe("a project that a run has removed together with its parent directory,", () => {
   /** A signal that is aborted when `path` has come. */
   function stopAt(path: string): AbortSignal {
     return Object.defineProperty(new AbortController().signal, "aborted", { get: () => existsSync(path) });
@@ -103,7 +103,7 @@ describe("a project that a run has removed, in a directory that went away with i
     return { checkpoints, root };
   }
 
-  test("is gone again when the undo is stopped, and can be brought back after that", async () => {
+  test("is removed again if the undo is stopped, and can be restored afterwards", async () => {
     const { checkpoints, root } = await removeProject();
     const stopped = await checkpoints.undo({ signal: stopAt(join(root, "a.txt")) });
     expect(stopped).toMatchObject({ restored: [], conflicts: [], failures: [], isStopped: true });
@@ -113,7 +113,7 @@ describe("a project that a run has removed, in a directory that went away with i
     expect(await checkpoints.redo()).toMatchObject({ restored: [{ path: "a.txt" }, { path: "b.txt" }] });
   });
 
-  test("stays where somebody has put something into it meanwhile", async () => {
+  test("stays if somebody has put something into it in the meantime", async () => {
     const { checkpoints, root } = await removeProject();
     const signal = Object.defineProperty(new AbortController().signal, "aborted", {
       get: () => {

@@ -17,7 +17,7 @@ afterEach(() => place.close());
 
 describe("random runs", () => {
   for (let first = FIRST_SEED; first < FIRST_SEED + TESTS * SEEDS; first += SEEDS)
-    test(`are taken back and brought back byte for byte: ${SEEDS * RUNS} from seed ${first} on`, async () => {
+    test(`are undone and redone byte for byte: ${SEEDS * RUNS} from seed ${first} on`, async () => {
       for (let seed = first; seed < first + SEEDS; seed++) {
         place = new CheckpointPlace();
         await undoAtRandom(place, { seed, runs: RUNS });

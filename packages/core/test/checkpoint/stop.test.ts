@@ -70,7 +70,7 @@ async function begin(): Promise<Checkpoints> {
 
 const STOPPED = { restored: [], conflicts: [], failures: [], isStopped: true };
 
-describe("one that is stopped puts everything back, wherever it had come to", () => {
+describe("a restore that is stopped at any point rolls everything back", () => {
   test("an undo", async () => {
     const checkpoints = await begin();
     let stops = 0;
@@ -89,7 +89,7 @@ describe("one that is stopped puts everything back, wherever it had come to", ()
     expect(tree()).toEqual(states[2] ?? []);
   });
 
-  test("a redo, and what could be brought back before can be still", async () => {
+  test("a redo, and earlier redos are still possible", async () => {
     const checkpoints = await begin();
     await checkpoints.undo();
     await checkpoints.undo();
@@ -119,7 +119,7 @@ describe("one that is stopped puts everything back, wherever it had come to", ()
   });
 });
 
-test("one that goes on with what was cut off puts that back as well when it is stopped", async () => {
+test("a restore that continues an interrupted one rolls that back too when it is stopped", async () => {
   const checkpoints = await begin();
   await checkpoints.undo();
   checkpoints.close();
@@ -132,14 +132,14 @@ test("one that goes on with what was cut off puts that back as well when it is s
   expect(tree()).toEqual(states[1] ?? []);
 });
 
-test("nothing is looked at or noted down when it is stopped before it begins", async () => {
+test("nothing is scanned or recorded if it is stopped before it begins", async () => {
   const checkpoints = await begin();
   expect(await checkpoints.undo({ signal: AbortSignal.abort() })).toMatchObject(STOPPED);
   expect(await checkpoints.undo({ isDryRun: true })).toMatchObject({ isDryRun: true });
   expect(tree()).toEqual(states[2] ?? []);
 });
 
-describe("what was done by halves, since a file could not be restored,", () => {
+describe("a restore that is incomplete because a file could not be restored", () => {
   const names = ["a", "b"];
   const read = () => names.map((name) => readFileSync(place.path(name), "utf8").slice(0, 3));
 
@@ -173,7 +173,7 @@ describe("what was done by halves, since a file could not be restored,", () => {
     return checkpoints;
   }
 
-  test("is turned round by the other direction, as if it had never been", async () => {
+  test("is reversed completely by the opposite operation", async () => {
     const checkpoints = await beginLarge();
     await doByHalves(checkpoints, "undo");
     expect(await checkpoints.redo()).toMatchObject({ restored: [{ path: "a" }], failures: [] });
@@ -187,7 +187,7 @@ describe("what was done by halves, since a file could not be restored,", () => {
     expect(read()).toEqual(["two", "two"]);
   });
 
-  test("is gone on with by the same", async () => {
+  test("is continued by the same operation", async () => {
     const checkpoints = await beginLarge();
     await doByHalves(checkpoints, "undo");
     expect(await checkpoints.undo()).toMatchObject({ restored: [{ path: "b" }], failures: [] });
@@ -201,7 +201,7 @@ test.each([
   ["An undo", "undo continues it, and redo reverts it"],
   ["A redo", "redo continues it, and undo reverts it"],
   ["A jump to another point of the conversation", "the same jump continues it, and redo reverts it"],
-])("a session in which it was cut off says so before it changes anything: %s", async (name, way) => {
+])("a session in which it was interrupted reports it before it changes anything: %s", async (name, way) => {
   (await begin()).close();
   const outside = place.open();
   if (name.includes("jump")) await outside.jump(new Set());
@@ -216,7 +216,7 @@ test.each([
   ]);
 });
 
-describe("what was killed while it put everything back", () => {
+describe("a rollback whose process was killed", () => {
   async function killInRollBack(move: "undo" | "redo"): Promise<void> {
     const outside = place.open();
     await outside[move]({ signal: stopAfter(12) });
@@ -227,7 +227,7 @@ describe("what was killed while it put everything back", () => {
   }
 
   for (const then of ["undo", "redo"] as const)
-    test(`is completed by what comes next: an undo by ${then}`, async () => {
+    test(`is completed by the next operation: an undo by ${then}`, async () => {
       (await begin()).close();
       await killInRollBack("undo");
       const checkpoints = place.open();
@@ -237,7 +237,7 @@ describe("what was killed while it put everything back", () => {
       expect(tree()).toEqual(states[then === "undo" ? 0 : 1] ?? []);
     });
 
-  test("leaves a redo to be done again", async () => {
+  test("leaves a redo that can be repeated", async () => {
     const checkpoints = await begin();
     await checkpoints.undo();
     checkpoints.close();
@@ -250,7 +250,7 @@ describe("what was killed while it put everything back", () => {
   });
 });
 
-test("what somebody else has changed meanwhile is not put back, and named", async () => {
+test("does not overwrite what somebody else has changed in the meantime, and names it", async () => {
   const checkpoints = await begin();
   const stopped = await checkpoints.undo({
     // When it is stopped, somebody has just written to a file that is to go away again.
@@ -266,7 +266,7 @@ test("what somebody else has changed meanwhile is not put back, and named", asyn
   expect(await Bun.file(place.path("full/0")).text()).toBe("mine\n");
 });
 
-test("it is told what is done and how far it has come", async () => {
+test("progress reports say what has been done so far", async () => {
   const checkpoints = place.open();
   for (let index = 0; index < 600; index++) write(`f${index}`, `one ${index}\n`);
   await place.run(checkpoints, () => {

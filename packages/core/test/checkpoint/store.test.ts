@@ -40,7 +40,7 @@ function spawn(...words: string[]) {
 }
 
 describe("the store", () => {
-  test("is for its user alone", async () => {
+  test("is readable by its user only", async () => {
     write("a.txt", "secret\n");
     const checkpoints = place.open();
     await place.run(checkpoints, () => write("a.txt", "two\n"));
@@ -49,7 +49,7 @@ describe("the store", () => {
     expect(statSync(place.checkpoints).mode & 0o777).toBe(0o700);
   });
 
-  test("holds nothing of a session in which nothing was changed", async () => {
+  test("has nothing about a session in which nothing was changed", async () => {
     write("a.txt", "one\n");
     const checkpoints = place.open();
     await checkpoints.prepare();
@@ -63,7 +63,7 @@ describe("the store", () => {
     expect(stored("**/*")).toEqual([]);
   });
 
-  test("keeps a content once, whichever session it is from", async () => {
+  test("stores a content once for all sessions", async () => {
     write("large.txt", noise(300 * KB));
     for (const sessionId of ["one", "two", "three"]) {
       const checkpoints = place.open({ sessionId });
@@ -78,7 +78,7 @@ describe("the store", () => {
     expect(size).toBeLessThan(400 * KB);
   });
 
-  test("holds one list of what was in the project, not one for each session", async () => {
+  test("has one list of the project's files, not one for each session", async () => {
     for (const sessionId of ["one", "two", "three"]) {
       const checkpoints = place.open({ sessionId });
       await place.run(checkpoints, () => write("a.txt", sessionId));
@@ -88,7 +88,7 @@ describe("the store", () => {
     expect(stored("**/*.jsonl")).toHaveLength(3);
   });
 
-  test("reads what a crash has cut off, and a damaged content is said and not restored", async () => {
+  test("reads a log truncated by a crash; a damaged content is reported and not restored", async () => {
     write("a.txt", "one\n");
     const checkpoints = place.open();
     await place.run(checkpoints, () => write("a.txt", "two\n"));
@@ -109,7 +109,7 @@ describe("the store", () => {
     expect(read("a.txt")).toBe("two\n");
   });
 
-  test("drops the oldest sessions first when it becomes too large, and says so", async () => {
+  test("removes the oldest sessions first when it becomes too large, and reports it", async () => {
     const limits = { storeBytes: 400 * KB, generationBytes: 100 * KB };
     for (const sessionId of ["one", "two", "three", "four"]) {
       const checkpoints = place.open({ sessionId, limits });
@@ -127,7 +127,7 @@ describe("the store", () => {
     });
   });
 
-  test("is left alone where a process works in it", async () => {
+  test("is not cleaned while a process uses it", async () => {
     const limits = { storeBytes: 200 * KB, generationBytes: 10 * KB };
     write("first.txt", noise(150 * KB));
     const first = place.open({ sessionId: "first", limits });
@@ -139,7 +139,7 @@ describe("the store", () => {
   });
 });
 
-describe("what cannot be kept", () => {
+describe("a file or project that cannot be recorded", () => {
   const cases = [
     {
       name: "a project of too many files",
@@ -153,7 +153,7 @@ describe("what cannot be kept", () => {
     },
   ];
   for (const { name, limits, reason } of cases) {
-    test(`is said once: ${name}`, async () => {
+    test(`is reported once: ${name}`, async () => {
       for (const file of ["a", "b", "c", "d"]) write(file, noise(300 * KB));
       const checkpoints = place.open({ limits });
       await place.run(checkpoints, () => write("some", "some"));
@@ -165,7 +165,7 @@ describe("what cannot be kept", () => {
     });
   }
 
-  test("is the home directory, and what it lies in", async () => {
+  test("is the home directory, and each directory that contains it", async () => {
     const home = place.root;
     const environment = { HOME: home, XDG_STATE_HOME: place.state };
     const checkpoints = place.open({ environment });
@@ -175,7 +175,7 @@ describe("what cannot be kept", () => {
     expect(above.reason).toBe("your home directory is in the project");
   });
 
-  test("for want of a place to write is said, and kept again once there is one", async () => {
+  test("is reported if no place is writable, and is recorded again once one is", async () => {
     mkdirSync(place.state);
     writeFileSync(join(place.state, "diligent"), "in the way");
     const checkpoints = place.open();
@@ -189,7 +189,7 @@ describe("what cannot be kept", () => {
   });
 });
 
-describe("a disk without space", () => {
+describe("a full disk", () => {
   afterAll(() => {
     if (obstacle === undefined) Bun.spawnSync(["umount", disk]);
   });
@@ -218,7 +218,7 @@ describe("a disk without space", () => {
 });
 
 describe("processes", () => {
-  test("work side by side, each in its own session, and each takes back its own", async () => {
+  test("work in parallel, each in its own session, and each undoes its own changes", async () => {
     const names = ["a", "b", "c"];
     expect(await Promise.all(names.map((name) => spawn(name, "work", name).exited))).toEqual([0, 0, 0]);
     for (const name of names) expect(read(name)).toBe(`${name} 10\n`);
@@ -226,7 +226,7 @@ describe("processes", () => {
     for (const name of names) expect(read(name)).toBe(`${name} 9\n`);
   });
 
-  test("that work in a session keep others from taking something back in it", async () => {
+  test("that work in a session prevent others from undoing changes in it", async () => {
     await spawn("a", "work", "a").exited;
     const busy = spawn("a", "hang", "b");
     await readLine(busy.stdout);
@@ -237,7 +237,7 @@ describe("processes", () => {
     await busy.exited;
   });
 
-  test("that are killed in the midst of a change leave something that can be taken back", async () => {
+  test("that are killed in the middle of a change leave something that can be undone", async () => {
     write("b", "before\n");
     const busy = spawn("a", "hang", "b");
     await readLine(busy.stdout);
@@ -254,7 +254,7 @@ describe("processes", () => {
     expect(read("b")).toBe("half done\n");
   });
 
-  test("that are killed in the midst of an undo are completed by the next", async () => {
+  test("that are killed in the middle of an undo are completed by the next", async () => {
     mkdirSync(place.path("dir"));
     for (let count = 0; count < 120; count++) write(`dir/${count}`, `${count}\n`.repeat(200));
     const before = describeTree(place.root);

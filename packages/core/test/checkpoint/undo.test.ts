@@ -21,7 +21,7 @@ const read = (name: string) => readFileSync(place.path(name), "utf8");
 const clean = { conflicts: [], notKept: [], failures: [], wasCutOff: false, isDryRun: false };
 
 describe("undo", () => {
-  test("takes back run by run, and redo brings back run by run", async () => {
+  test("undoes run by run, and redo restores run by run", async () => {
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     await place.run(
       checkpoints,
@@ -47,7 +47,7 @@ describe("undo", () => {
     expect(await checkpoints.redo()).toBeUndefined();
   });
 
-  test("passes over runs that have changed nothing, or have put everything back themselves", async () => {
+  test("skips runs that have changed nothing, or have reverted everything themselves", async () => {
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     await place.run(checkpoints, () => {});
     await place.run(
@@ -60,7 +60,7 @@ describe("undo", () => {
     expect(await checkpoints.undo()).toBeUndefined();
   });
 
-  test("after a new change there is nothing to bring back any more", async () => {
+  test("after a new change nothing can be redone", async () => {
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     await checkpoints.undo();
     await place.run(checkpoints, () => write("c.txt", "c\n"));
@@ -69,7 +69,7 @@ describe("undo", () => {
     expect(describeTree(place.root)).toHaveLength(1);
   });
 
-  test("only says what it would do when it is asked to", async () => {
+  test("only describes what it would do in a dry run", async () => {
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     const planned = { restored: [{ path: "a.txt", how: "changed" as const }], isDryRun: true };
     expect(await checkpoints.undo({ isDryRun: true })).toMatchObject(planned);
@@ -79,7 +79,7 @@ describe("undo", () => {
     expect(read("a.txt")).toBe("one\n");
   });
 
-  test("works in another process, and when the session is gone on with", async () => {
+  test("works in another process, and in a resumed session", async () => {
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     checkpoints.close();
     const later = place.open();
@@ -97,7 +97,7 @@ describe("undo", () => {
     expect(read("a.txt")).toBe("three\n");
   });
 
-  test("keeps to its own session", async () => {
+  test("affects only its own session", async () => {
     const other = place.open({ sessionId: "two" });
     await place.run(checkpoints, () => write("a.txt", "by one\n"));
     await place.run(other, () => write("b.txt", "by two\n"));
@@ -109,7 +109,7 @@ describe("undo", () => {
 });
 
 describe("what the user has changed since", () => {
-  test("is left as it is and said, and everything else is restored", async () => {
+  test("is kept and reported, and everything else is restored", async () => {
     write("deleted.txt", "d\n");
     write("gone.txt", "g\n");
     mkdirSync(place.path("dir"));
@@ -139,7 +139,7 @@ describe("what the user has changed since", () => {
     expect([read("a.txt"), read("deleted.txt")]).toEqual(["mine\n", "mine too\n"]);
   });
 
-  test("in a directory that the run has made keeps that directory", async () => {
+  test("in a directory that the run has created keeps that directory", async () => {
     await place.run(checkpoints, () => {
       mkdirSync(place.path("made"));
       write("made/agents.txt", "a\n");
@@ -152,7 +152,7 @@ describe("what the user has changed since", () => {
     expect(read("made/mine.txt")).toBe("m\n");
   });
 
-  test("between two turns of a run is where taking back ends", async () => {
+  test("between two turns of a run is where undo stops", async () => {
     await place.run(checkpoints, () => write("a.txt", "agent 1\n"));
     write("a.txt", "agent 1\nmine\n");
     await place.run(checkpoints, () => write("a.txt", "agent 2\n"));
@@ -165,7 +165,7 @@ describe("what the user has changed since", () => {
     expect(read("a.txt")).toBe("agent 1\nmine\n");
   });
 
-  test("is no conflict when it comes to the same", async () => {
+  test("is not a conflict if the content is the same", async () => {
     await place.run(checkpoints, () => write("a.txt", "two\n"));
     write("a.txt", "one\n");
     expect(await checkpoints.undo()).toMatchObject({ restored: [], conflicts: [] });
@@ -181,7 +181,7 @@ describe("what the user has changed since", () => {
   });
 });
 
-describe("a place of the conversation", () => {
+describe("a place in the conversation", () => {
   let entry = "";
   beforeEach(() => {
     checkpoints = place.open({ entryId: () => entry });
@@ -192,7 +192,7 @@ describe("a place of the conversation", () => {
     await place.run(checkpoints, call);
   }
 
-  test("can be gone back to, and from there to another branch", async () => {
+  test("can be restored, and from there another branch", async () => {
     await runAs("e1", () => write("a.txt", "1\n"));
     await runAs("e2", () => write("a.txt", "2\n"));
     await checkpoints.jump(new Set(["e1"]));
@@ -206,13 +206,13 @@ describe("a place of the conversation", () => {
     expect(read("a.txt")).toBe("2\n");
   });
 
-  test("where the files are already needs nothing", async () => {
+  test("needs nothing if the files already match", async () => {
     await runAs("e1", () => write("a.txt", "1\n"));
     expect(await checkpoints.jump(new Set(["e1"]))).toBeUndefined();
   });
 });
 
-test("kinds are exchanged for one another and back", async () => {
+test("files, links and directories replace each other in both directions", async () => {
   mkdirSync(place.path("dir/deep"), { recursive: true });
   write("dir/deep/x.txt", "x\n");
   symlinkSync("a.txt", place.path("link"));
@@ -234,7 +234,7 @@ test("kinds are exchanged for one another and back", async () => {
   expect(describeTree(place.root)).toEqual(after);
 });
 
-test("the changes of a session are told with what was there before", async () => {
+test("the changes of a session are listed with the previous contents", async () => {
   await place.run(checkpoints, () => write("a.txt", "two\n"));
   await place.run(checkpoints, () => write("a.txt", "three\n"));
   write("mine.txt", "mine\n");
@@ -262,7 +262,7 @@ describe("what the file system refuses", () => {
   if (isPossible) change("-", probe);
 
   testUnless(isPossible ? undefined : "no file can be made immutable here")(
-    "is said, everything else is restored, and the next undo goes on with it",
+    "is reported, everything else is restored, and the next undo continues with it",
     async () => {
       for (const name of ["a.txt", "b.txt", "c.txt"]) write(name, "one\n");
       await place.run(checkpoints, () => write("c.txt", "zero\n"));

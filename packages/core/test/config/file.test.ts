@@ -16,7 +16,7 @@ async function complaintFrom(place: ConfigPlace): Promise<string> {
   throw error;
 }
 
-describe("a file that cannot be read is refused by name:", () => {
+describe("a file that cannot be read is rejected by name:", () => {
   async function complaintAbout(prepare: (path: string) => void): Promise<string> {
     const place = makeConfigPlace();
     const directory = join(place.userFile, "..");
@@ -26,7 +26,7 @@ describe("a file that cannot be read is refused by name:", () => {
   }
   const cannot = "F: the configuration cannot be read: ";
 
-  test("a directory, a pipe, a link to nowhere, a circle of links", async () => {
+  test("a directory, a pipe, a dangling link, a cycle of links", async () => {
     expect(await complaintAbout((path) => mkdirSync(path))).toBe(`${cannot}F is a directory`);
     expect(await complaintAbout((path) => execFileSync("mkfifo", [path]))).toBe(`${cannot}F is a named pipe`);
     expect(await complaintAbout((path) => symlinkSync("gone", path))).toContain("symbolic link to gone");
@@ -75,7 +75,7 @@ test("errors in all layers are reported together, and no file is changed", async
 });
 
 describe("warnings about files", () => {
-  test("a name that is there twice is told with its place, and the last one counts", async () => {
+  test("a duplicate key is reported with its position, and the last one applies", async () => {
     const place = makeConfigPlace();
     put(place.userFile, '{"maxTurns": 1,\n "maxTurns": 2}');
     const { config, warnings } = await load(place);
@@ -84,7 +84,7 @@ describe("warnings about files", () => {
     expect(warnings).toEqual([{ code: "duplicate_key", message }]);
   });
 
-  test("a user's file with a key that others can read is told, one with only a reference is not", async () => {
+  test("a user's file with a key that others can read is reported, one with only a reference is not", async () => {
     const place = makeConfigPlace({ KEY: "x" });
     const messages = async () => (await load(place)).warnings.map(({ message }) => message);
     chmodSync(put(place.userFile, { provider: { openai: { apiKey: "sk-1" } } }), 0o640);
@@ -109,7 +109,7 @@ describe("a project's file is not loaded, with a warning,", () => {
   }
   const hint = '. "diligent trust" shows its content and accepts it';
 
-  test("when it is a link to something outside the project", async () => {
+  test("if it is a link to something outside the project", async () => {
     const place = makeConfigPlace();
     const outside = put(join(place.home, "elsewhere.jsonc"), { maxTurns: 5 });
     symlinkSync(outside, place.projectFile);
@@ -122,7 +122,7 @@ describe("a project's file is not loaded, with a warning,", () => {
     });
   });
 
-  test("when all users may write to it or to its directory", async () => {
+  test("if all users may write to it or to its directory", async () => {
     const place = makeConfigPlace();
     chmodSync(put(place.projectFile, { maxTurns: 5 }), 0o666);
     await expectRefused(place, `all users may write to it${hint}`);

@@ -4,7 +4,7 @@ import { findSecretValues } from "../../src/config/secret-values.ts";
 const found = (...args: Parameters<typeof findSecretValues>) =>
   findSecretValues(...args).map(({ value, placeholder }) => [placeholder, value]);
 
-test("the keys of all providers of all layers are secrets, and passwords in their addresses", () => {
+test("the keys of all providers in all layers are secrets, and so are passwords in their addresses", () => {
   const user = { provider: { anthropic: { apiKey: "sk-ant-from-file" } } };
   const environment = {
     provider: {
@@ -28,7 +28,7 @@ test("the keys of all providers of all layers are secrets, and passwords in thei
   ]);
 });
 
-test("variables with names of secrets are secrets unless they hold a word, a number or a path", () => {
+test("variables with names of secrets are secrets unless they contain a word, a number or a path", () => {
   const environment = {
     GITHUB_TOKEN: "ghp_abcdef",
     AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI/K7MDENG",

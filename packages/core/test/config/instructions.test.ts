@@ -46,7 +46,7 @@ describe("discoverInstructions", () => {
     });
   });
 
-  test("the search ends at a .git in the working directory itself, be it a directory or a worktree's file", async () => {
+  test("the search ends at a .git in the working directory itself, both a directory and a worktree's file", async () => {
     const { project, environment } = makeConfigPlace();
     put(join(project, "CLAUDE.md"), "outer");
     const inner = join(project, "inner");
@@ -71,19 +71,19 @@ describe("discoverInstructions", () => {
     expect((await discover(top, environment)).found.map(({ content }) => content)).toEqual(["above home"]);
   });
 
-  test("a project without any file has none, and no warning", async () => {
+  test("a project without such files has no instructions and no warning", async () => {
     const { project, environment } = makeConfigPlace();
     expect(await discover(project, environment)).toEqual({ found: [], warnings: [] });
   });
 
-  test("the working directory is followed to where it really is", async () => {
+  test("the working directory is resolved to its real path", async () => {
     const { home, project, environment } = makeConfigPlace();
     const path = put(join(project, "CLAUDE.md"), "x");
     symlinkSync(project, join(home, "link"));
     expect((await discover(join(home, "link"), environment)).found).toEqual([{ path, content: "x" }]);
   });
 
-  test("the same file and the same text count once, where they are nearest", async () => {
+  test("the same file and the same text are included once, at the nearest place", async () => {
     const { home, project, environment } = makeConfigPlace();
     const cwd = join(project, "a");
     put(join(cwd, "CLAUDE.md"), "same\r\ntext\r\n");
@@ -97,7 +97,7 @@ describe("discoverInstructions", () => {
     ]);
   });
 
-  test("an empty file says nothing", async () => {
+  test("an empty file is left out", async () => {
     const { project, environment } = makeConfigPlace();
     put(join(project, "CLAUDE.md"), " \n\t\n");
     expect(await discover(project, environment)).toEqual({ found: [], warnings: [] });
@@ -105,7 +105,7 @@ describe("discoverInstructions", () => {
 });
 
 describe("a large file", () => {
-  test("is cut after 32 KiB, at a character, with a mark and a warning", async () => {
+  test("is truncated after 32 KiB at a character boundary, with a mark and a warning", async () => {
     const { project, environment } = makeConfigPlace();
     const path = put(join(project, "CLAUDE.md"), `x${"😀".repeat(10_000)}`);
     const { found, warnings } = await discover(project, environment);
@@ -114,7 +114,7 @@ describe("a large file", () => {
     expect(warnings).toEqual([{ code: "instructions_truncated", message }]);
   });
 
-  test("of exactly 32 KiB is whole", async () => {
+  test("of exactly 32 KiB is complete", async () => {
     const { project, environment } = makeConfigPlace();
     const content = "a".repeat(32_768);
     const path = put(join(project, "CLAUDE.md"), content);
@@ -130,8 +130,8 @@ describe("a large file", () => {
   });
 });
 
-describe("what is no text of ours is left out with a warning:", () => {
-  test("a directory, a pipe, a device, binary data, a link to nowhere", async () => {
+describe("a file that is not valid instructions is left out with a warning:", () => {
+  test("a directory, a pipe, a device, binary data, a dangling link", async () => {
     const { project, environment } = makeConfigPlace();
     const path = join(project, "CLAUDE.md");
     const cases: [() => unknown, string][] = [
@@ -177,7 +177,7 @@ describe("what is no text of ours is left out with a warning:", () => {
     expect(warnings.map(({ code }) => code)).toEqual(["instructions_not_loaded", "instructions_not_loaded"]);
   });
 
-  test("the user's own may be a link to anywhere", async () => {
+  test("the user's own file may be a link to any place", async () => {
     const { home, project, environment } = makeConfigPlace();
     const path = join(home, ".config", "diligent", "AGENTS.md");
     mkdirSync(join(path, ".."), { recursive: true });
@@ -215,7 +215,7 @@ describe("what is no text of ours is left out with a warning:", () => {
   });
 });
 
-describe("characters that nobody sees", () => {
+describe("invisible characters", () => {
   async function visiblePart(text: string) {
     const { project, environment } = makeConfigPlace();
     put(join(project, "CLAUDE.md"), text);
@@ -223,7 +223,7 @@ describe("characters that nobody sees", () => {
     return { text: found[0]?.content, messages: warnings.map(({ message }) => message.replace(/^\S+ /, "")) };
   }
 
-  test("are taken out and reported: tags, zero-width and direction marks, controls", async () => {
+  test("are removed and reported: tags, zero-width and direction marks, controls", async () => {
     const tags = Array.from("evil", (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join(
       "",
     );
@@ -237,14 +237,14 @@ describe("characters that nobody sees", () => {
     });
   });
 
-  test("are taken out where joiners and selectors join nothing, as in hidden bits between letters", async () => {
+  test("are removed if joiners and selectors join nothing, as in hidden bits between letters", async () => {
     expect((await visiblePart("a\u200db\u200cc\ufe0f 漢\ufe0f\ufe0e\ufe0f字\u200d\u200c\u200d字")).text).toBe(
       "abc 漢字字",
     );
   });
 
   test.each(["👩‍💻 and ❤️‍🔥 and 1️⃣ and ☀️", "می‌خواهم", "क्‍ष", "tabs\tand\r\nlines\n", "é ü ß 漢字 ﷼ \u0600"])(
-    "stay where writing needs them: %p",
+    "stay where a script needs them: %p",
     async (text) => {
       expect(await visiblePart(text)).toEqual({ text, messages: [] });
     },
@@ -257,24 +257,24 @@ describe("buildSystemPrompt", () => {
     { path: "/p/CLAUDE.md", content: "general" },
   ];
 
-  test("says the general before the particular, each with its path, and further instructions last", () => {
+  test("puts general instructions before specific ones, each with its path, and additional instructions last", () => {
     expect(buildSystemPrompt("Base.", instructions, ["One.", " Two.\n"])).toBe(
       "Base.\n\nInstructions from: /p/CLAUDE.md\ngeneral\n\nInstructions from: /p/sub/CLAUDE.md\nparticular\n\nOne.\n\nTwo.",
     );
     expect(instructions[0]?.path).toBe("/p/sub/CLAUDE.md");
   });
 
-  test("is the base alone where there is nothing else", () => {
+  test("is only the base if there are no instructions", () => {
     expect(buildSystemPrompt("Base.", [])).toBe("Base.");
   });
 
-  test("a path cannot begin a line of its own", () => {
+  test("a path cannot begin a line by itself", () => {
     expect(buildSystemPrompt("B", [{ path: "/p\nObey:\u202e/CLAUDE.md", content: "x" }])).toBe(
       "B\n\nInstructions from: /p\\u{a}Obey:\\u{202e}/CLAUDE.md\nx",
     );
   });
 
-  test("composeSystemPrompt puts the facts of the place between the base and the instructions", () => {
+  test("composeSystemPrompt puts the facts about the environment between the base and the instructions", () => {
     const facts = {
       cwd: "/p/sub",
       projectRoot: "/p",
@@ -330,11 +330,11 @@ Use your judgment — save knowledge when you discover something that would be u
     );
   });
 
-  test("without knowledge asks for it all the same", () => {
+  test("without knowledge still asks the model to record some", () => {
     expect(buildSystemPromptWithKnowledge("Base.", [], "")).toBe(`Base.\n\n${recording}`);
   });
 
-  test("composeSystemPrompt asks to record only where that can be done, and tells nothing where it is switched off", () => {
+  test("composeSystemPrompt asks to record only if that is possible, and leaves knowledge out if it is disabled", () => {
     const facts = { cwd: "/p", projectRoot: "/p", platform: "linux", date: "2026-11-21" };
     const compose = (knowledge?: { section: string; isRecorded: boolean }) =>
       composeSystemPrompt({ base: "Base.", facts, additional: ["Last."], knowledge });

@@ -6,7 +6,7 @@ import { DEFAULT_CONFIG, mergeConfig } from "../../src/config/settings.ts";
 import { makeConfigPlace, put } from "../support/config-place.ts";
 
 describe("loadDiligentConfig", () => {
-  test("without files and variables the defaults hold", async () => {
+  test("without files and variables the defaults apply", async () => {
     const { project, environment } = makeConfigPlace();
     const loaded = await loadDiligentConfig(project, environment);
     expect(loaded.config).toEqual(DEFAULT_CONFIG);
@@ -16,7 +16,7 @@ describe("loadDiligentConfig", () => {
     expect(new Set(Object.values(loaded.origins))).toEqual(new Set(["default"]));
   });
 
-  test("the project's file wins over the user's, and the environment over both", async () => {
+  test("the project's file overrides the user's, and the environment overrides both", async () => {
     const place = makeConfigPlace({ DILIGENT_MODEL: "o3", ANTHROPIC_API_KEY: "from-env" });
     put(place.userFile, {
       model: "claude-opus-5",
@@ -48,7 +48,7 @@ describe("loadDiligentConfig", () => {
     });
   });
 
-  test("comments, trailing commas and a byte order mark are fine; diligent.json is read too", async () => {
+  test("comments, trailing commas and a byte order mark are accepted; diligent.json is read too", async () => {
     const place = makeConfigPlace();
     put(join(place.project, "diligent.json"), '\uFEFF{\r\n  // why\r\n  "maxTurns": 3, /* so */\r\n}\r\n');
     const { config, sources } = await loadDiligentConfig(place.project, place.environment);
@@ -56,7 +56,7 @@ describe("loadDiligentConfig", () => {
     expect(sources).toEqual([join(place.project, "diligent.json")]);
   });
 
-  test("the project's file is the one in the repository's root, from any directory in it", async () => {
+  test("the project's file is the one in the repository's root, for every directory in it", async () => {
     const place = makeConfigPlace();
     const deep = join(place.project, "a", "b");
     mkdirSync(deep, { recursive: true });
@@ -67,7 +67,7 @@ describe("loadDiligentConfig", () => {
     expect(loaded.projectRoot).toBe(place.project);
   });
 
-  test("XDG_CONFIG_HOME names the user's directory; a relative one is passed over", async () => {
+  test("XDG_CONFIG_HOME names the user's directory; a relative one is ignored", async () => {
     const place = makeConfigPlace();
     put(join(place.home, "xdg", "diligent", "diligent.jsonc"), { maxTurns: 1 });
     put(place.userFile, { maxTurns: 2 });
@@ -78,7 +78,7 @@ describe("loadDiligentConfig", () => {
     expect(await load("")).toBe(2);
   });
 
-  test("instructions of all layers are kept, in order and without repeats; other lists are replaced", async () => {
+  test("instructions of all layers are kept in order and without duplicates; other lists are replaced", async () => {
     const place = makeConfigPlace();
     put(place.userFile, { instructions: ["a", "b"], models: [{ id: "x" }] });
     put(place.projectFile, { instructions: ["b", "c"] });
@@ -87,13 +87,13 @@ describe("loadDiligentConfig", () => {
     expect(origins.instructions).toBe(`${place.userFile}, ${place.projectFile}`);
   });
 
-  test("empty variables count as not set, and blanks around values are dropped", async () => {
+  test("empty variables count as unset, and surrounding spaces are removed", async () => {
     const place = makeConfigPlace({ ANTHROPIC_API_KEY: "", OPENAI_API_KEY: " k\n", DILIGENT_MODEL: "  " });
     const { config } = await loadDiligentConfig(place.project, place.environment);
     expect(config).toEqual({ ...DEFAULT_CONFIG, provider: { openai: { apiKey: "k" } } });
   });
 
-  test("base URLs come from the environment, and have to be addresses", async () => {
+  test("base URLs from the environment have to be valid addresses", async () => {
     const place = makeConfigPlace({ OPENAI_BASE_URL: "http://a/v1", ANTHROPIC_BASE_URL: "https://b" });
     const { config } = await loadDiligentConfig(place.project, place.environment);
     expect(config.provider).toEqual({
@@ -105,14 +105,14 @@ describe("loadDiligentConfig", () => {
     ).rejects.toThrow("environment variable OPENAI_BASE_URL: must be an address such as https://host/v1");
   });
 
-  test("the user's own directory as the project is the user's file once", async () => {
+  test("the user's own directory as the project loads the user's file once", async () => {
     const place = makeConfigPlace();
     put(place.userFile, { provider: { openai: { baseUrl: "https://mine.example" } } });
     const { sources, warnings } = await loadDiligentConfig(join(place.userFile, ".."), place.environment);
     expect({ sources, warnings }).toEqual({ sources: [place.userFile], warnings: [] });
   });
 
-  test("the defaults are never changed by what is loaded", async () => {
+  test("loading never changes the defaults", async () => {
     const before = structuredClone(DEFAULT_CONFIG);
     const { config } = await loadDiligentConfig(makeConfigPlace().project, { HOME: "/nowhere" });
     if (config.compaction?.pruning) config.compaction.pruning.keepLast = 99;
@@ -121,7 +121,7 @@ describe("loadDiligentConfig", () => {
 });
 
 describe("{env:NAME}", () => {
-  test("is filled in within the user's file, once and word for word", async () => {
+  test("is replaced in the user's file, once and verbatim", async () => {
     const place = makeConfigPlace({ A: "1$&", B: "{env:A}" });
     put(place.userFile, {
       provider: { openai: { apiKey: "x{env:A}-{env: A }" } },
@@ -133,7 +133,7 @@ describe("{env:NAME}", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("a variable that is not set becomes empty, with one warning that names each", async () => {
+  test("an unset variable becomes empty, with one warning that names each", async () => {
     const place = makeConfigPlace();
     put(place.userFile, {
       provider: { openai: { apiKey: "{env:NO_KEY}" } },
@@ -152,7 +152,7 @@ describe("{env:NAME}", () => {
 });
 
 describe("mergeConfig", () => {
-  test("merges to any depth and changes neither side", () => {
+  test("merges at any depth and changes neither side", () => {
     const base = {
       provider: { compatible: { a: { baseUrl: "http://a", apiKey: "k" } } },
       instructions: ["x"],
@@ -170,7 +170,7 @@ describe("mergeConfig", () => {
     expect({ base, override }).toEqual(before);
   });
 
-  test("what is undefined in the later one is not set there", () => {
+  test("ignores undefined values of the later one", () => {
     expect(mergeConfig({ maxTurns: 3 }, { maxTurns: undefined })).toEqual({ maxTurns: 3 });
   });
 });

@@ -7,7 +7,7 @@ import {
 
 const FACTS = { cwd: "/work", projectRoot: "/work", platform: "linux", date: "2026-02-25" };
 
-test("the shares of a system prompt are the whole of it", () => {
+test("the shares of a system prompt add up to its length", () => {
   const parts: SystemPromptSections = {
     facts: FACTS,
     instructions: [{ path: "/work/CLAUDE.md", content: "Use tabs." }],
@@ -20,7 +20,7 @@ test("the shares of a system prompt are the whole of it", () => {
   expect(knowledge).toBeGreaterThan(50);
 });
 
-test("without instructions and knowledge all of it is the base", () => {
+test("without instructions and knowledge the whole prompt is the base", () => {
   const parts = { base: "Be brief.", facts: FACTS };
   const { length } = composeSystemPrompt(parts);
   expect(measureSystemPrompt(parts)).toEqual({ base: length, instructions: 0, knowledge: 0 });

@@ -49,8 +49,8 @@ function read(json: string): DiligentConfig {
   return readConfig({ text: json, path: "F" }, { kind: "keep" }).config;
 }
 
-describe("whatever a file holds", () => {
-  test("a valid configuration is read as it was meant, however it is laid out", () => {
+describe("for any file content", () => {
+  test("a valid configuration keeps its meaning in every layout", () => {
     fc.assert(
       fc.property(validConfig, (config) => {
         const layouts = [JSON.stringify(config), JSON.stringify(config, null, "\t"), decorate(config)];
@@ -60,7 +60,7 @@ describe("whatever a file holds", () => {
     );
   });
 
-  test("a damaged configuration is read or refused with its place, never anything else", () => {
+  test("a damaged configuration is read or rejected with a position, and nothing else happens", () => {
     const damage = fc.record({
       at: fc.nat(),
       remove: fc.nat({ max: 4 }),
@@ -79,7 +79,7 @@ describe("whatever a file holds", () => {
     );
   });
 
-  test("text made of pieces of JSON is read or refused with its place", () => {
+  test("text made of pieces of JSON is read or rejected with a position", () => {
     const pieces = [
       "{",
       "}",

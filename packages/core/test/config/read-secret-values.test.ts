@@ -41,7 +41,7 @@ test("the keys of all providers in a file are found, each with the name of its p
   ]);
 });
 
-test("a key in the project's file counts, and one in the environment with its provider's name", async () => {
+test("a key in the project's file is found, and one in the environment with its provider's name", async () => {
   const found = await read(
     `{ "provider": { "openai": { "apiKey": "${KEY}" } } }`,
     {
@@ -57,7 +57,7 @@ test("a key in the project's file counts, and one in the environment with its pr
   ]);
 });
 
-test("a word that stands for no key of a server on this machine is none", async () => {
+test("a placeholder key of a local server is not a secret", async () => {
   expect(await read(local('"baseUrl": "http://localhost:1234/v1", "apiKey": "lm-studio"'))).toEqual([]);
   expect(await read(local('"baseUrl": "http://elsewhere.test/v1", "apiKey": "lm-studio"'))).toEqual([
     ["[key of local]", "lm-studio"],
@@ -85,11 +85,11 @@ test.each([
   ['"apiKey" /*'],
   ["//"],
   [" "],
-])("a file of a megabyte of %j does not take long", async (piece) => {
+])("a file of a megabyte of %j is read quickly", async (piece) => {
   expect(await read(`"a" ${piece.repeat(1_000_000 / piece.length)}`, {}, true)).toBeArray();
 });
 
-test("no file, and a directory in its place, hold no key", async () => {
+test("a missing file, and a directory in its place, contain no key", async () => {
   const home = makeTempDir();
   expect(readSecretValues(home, { HOME: home })).toEqual([]);
   mkdirSync(join(home, ".config", "diligent", "diligent.jsonc"), { recursive: true });

@@ -11,7 +11,7 @@ const load = ({ project, environment }: ConfigPlace) =>
   loadDiligentConfig(project, environment, { isKnownModel });
 
 describe("an untrusted project's file", () => {
-  test("sends nothing elsewhere, fills in nothing and allows nothing, and one warning names each ignored setting", async () => {
+  test("redirects nothing, expands no variable and allows nothing, and one warning names each ignored setting", async () => {
     const place = makeConfigPlace({ SECRET: "nonce" });
     put(place.projectFile, HOSTILE);
     const { config, ignored, warnings, trust: state, sources } = await load(place);
@@ -82,7 +82,7 @@ describe("an untrusted project's file", () => {
     ["lists it with", [{ id: "q", aliases: ["sonnet"] }], []],
     ["gives it", [], [{ id: "local/q", aliases: ["sonnet"] }]],
     ["adds to one", [{ id: "q", aliases: ["mine"] }], [{ id: "mine", aliases: ["sonnet"] }]],
-  ])("chooses no compatible server by a name that the user %s", async (_, listed, models) => {
+  ])("selects no compatible server by a name that the user %s", async (_, listed, models) => {
     const place = makeConfigPlace();
     const local = { baseUrl: "http://localhost/v1", models: listed };
     put(place.userFile, { models, provider: { compatible: { local } } });
@@ -110,7 +110,7 @@ describe("an untrusted project's file", () => {
     ["accept-edits", "accept-edits", "accept-edits"],
     ["auto", "accept-edits", "accept-edits"],
   ] as const)(
-    "with approval %p of the user, the project's %p makes it %p",
+    "with the user's approval mode %p, the project's %p results in %p",
     async (user, project, expected) => {
       const place = makeConfigPlace();
       put(place.userFile, user === undefined ? {} : { approval: user });
@@ -119,7 +119,7 @@ describe("an untrusted project's file", () => {
     },
   );
 
-  test("may be stricter than the user, never laxer", async () => {
+  test("may be stricter than the user, never less strict", async () => {
     const place = makeConfigPlace();
     const userRule = { permission: "execute", pattern: "rm *", action: "deny" };
     const projectRule = { permission: "execute", pattern: "*", action: "ask" };
@@ -141,7 +141,7 @@ describe("an untrusted project's file", () => {
   });
 
   test.each(["https://evil.example/latest", "{env:SECRET}"])(
-    "says nobody to ask for updates, whether it is trusted or not: %p",
+    "cannot enable update checks, whether it is trusted or not: %p",
     async (updateUrl) => {
       const place = makeConfigPlace({ SECRET: "https://evil.example/nonce" });
       put(place.userFile, { updateUrl: "https://own.example/latest" });
@@ -161,13 +161,13 @@ describe("an untrusted project's file", () => {
     },
   );
 
-  test("without anything to ignore there is no warning", async () => {
+  test("without ignored settings there is no warning", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { model: "gpt-4o", instructions: ["x"], session: { autoResume: true } });
     expect(await load(place)).toMatchObject({ warnings: [], ignored: [], trust: "untrusted" });
   });
 
-  test("what is wrong with it is told, whatever is ignored", async () => {
+  test("its errors are reported, also in ignored settings", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, '{"instructions": ["{env:A}", 5], "provider": {"openai": {"url": 1}}}');
     await expect(load(place)).rejects.toThrow(
@@ -178,7 +178,7 @@ describe("an untrusted project's file", () => {
     );
   });
 
-  test("characters nobody sees do not reach the model", async () => {
+  test("its invisible characters do not reach the model", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { instructions: ["a\u{e0041}\u200bb"], systemPrompt: "\u202ex" });
     const { config, warnings } = await load(place);

@@ -66,12 +66,12 @@ const EVERYTHING: DiligentConfig = {
 };
 
 describe("DiligentConfigSchema", () => {
-  test("takes every setting there is, and an empty configuration", () => {
+  test("accepts every setting, and an empty configuration", () => {
     expect(DiligentConfigSchema.parse(EVERYTHING)).toEqual(EVERYTHING);
     expect(DiligentConfigSchema.parse({})).toEqual({});
   });
 
-  test("refuses a name it does not know, on every level", () => {
+  test("rejects unknown names on every level", () => {
     const unknown = [
       { modell: "x" },
       { provider: { azure: {} } },
@@ -88,7 +88,7 @@ describe("DiligentConfigSchema", () => {
     expect(unknown.filter((config) => DiligentConfigSchema.safeParse(config).success)).toEqual([]);
   });
 
-  test("refuses values that make no sense", () => {
+  test("rejects invalid values", () => {
     const wrong = [
       null,
       [],
@@ -170,7 +170,7 @@ function undescribed(node: SchemaNode, path: string): string[] {
 }
 
 describe("configJsonSchema", () => {
-  test("describes every setting and requires none of the top", () => {
+  test("describes every setting and requires no top-level one", () => {
     const schema = configJsonSchema();
     expect(undescribed(schema, "")).toEqual([]);
     expect(schema).toMatchObject({

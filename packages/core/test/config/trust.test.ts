@@ -17,7 +17,7 @@ async function trust({ project, environment }: ConfigPlace): Promise<void> {
 }
 
 describe("a trusted project's file", () => {
-  test("says what it likes, but for keys and for what only the user may say", async () => {
+  test("sets everything except keys and settings that only the user may set", async () => {
     const place = makeConfigPlace({ SECRET: "filled" });
     put(place.userFile, { permissions: [{ permission: "read", pattern: "x", action: "deny" }] });
     put(place.projectFile, HOSTILE);
@@ -50,7 +50,7 @@ describe("a trusted project's file", () => {
     expect(state).toBe("trusted");
   });
 
-  test("is trusted for its exact content and its exact directory only", async () => {
+  test("is trusted only for its exact content and its exact directory", async () => {
     const place = makeConfigPlace();
     const config = { sandbox: "off" };
     put(place.projectFile, config);
@@ -73,7 +73,7 @@ describe("a trusted project's file", () => {
     expect(await load({ ...place, project: join(place.home, "link") })).toMatchObject({ trust: "trusted" });
   });
 
-  test("counts for once where exactly its content was accepted, whatever is remembered", async () => {
+  test("applies once for exactly the content that was accepted, whatever is stored", async () => {
     const place = makeConfigPlace();
     const { project, environment } = place;
     put(place.projectFile, { sandbox: "off" });
@@ -92,7 +92,7 @@ describe("a trusted project's file", () => {
     ).toMatchObject({ trust: "changed" });
   });
 
-  test("in a git worktree is described as one; a repository, a submodule and a broken link are none", async () => {
+  test("in a git worktree is described as one; a repository, a submodule and a broken link are not", async () => {
     const place = makeConfigPlace();
     for (const [name, content, isWorktree] of [
       ["tree", "gitdir: /repo/.git/worktrees/tree\n", true],
@@ -110,7 +110,7 @@ describe("a trusted project's file", () => {
     expect(await describeTrust(place.project, place.environment)).toMatchObject({ isWorktree: false });
   });
 
-  test("untrusting takes it back, also when the file is broken by then", async () => {
+  test("untrusting revokes trust, even if the file is broken by then", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { sandbox: "off" });
     await trust(place);
@@ -124,7 +124,7 @@ describe("a trusted project's file", () => {
 });
 
 describe("describeTrust", () => {
-  test("shows the exact directory and what would become active, with keys masked and variables as written", async () => {
+  test("shows the exact directory and what would become active, with masked keys and unexpanded variables", async () => {
     const place = makeConfigPlace({ SECRET: "nonce" });
     put(place.userFile, { permissions: [] });
     put(place.projectFile, HOSTILE);
@@ -171,7 +171,7 @@ describe("describeTrust", () => {
     ]);
   });
 
-  test("what is recorded is what was shown, whatever the file says by then", async () => {
+  test("stores the content that was shown, whatever the file contains by then", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { sandbox: "auto" });
     const shown = await describeTrust(place.project, place.environment);
@@ -180,7 +180,7 @@ describe("describeTrust", () => {
     expect(await load(place)).toMatchObject({ trust: "changed", config: { sandbox: "auto" } });
   });
 
-  test("a project without a file has nothing to trust; a broken file is refused", async () => {
+  test("a project without a file has nothing to trust; a broken file is rejected", async () => {
     const place = makeConfigPlace();
     expect(await describeTrust(place.project, place.environment)).toMatchObject({ state: "none", items: [] });
     put(place.projectFile, '{"provider": {"openai": {"baseUrl": "{env:UNSET}"}}}');
@@ -190,8 +190,8 @@ describe("describeTrust", () => {
   });
 });
 
-describe("the file that remembers trust", () => {
-  test("is the user's alone, keeps what it does not know, and one project's entry replaces only itself", async () => {
+describe("the trust store", () => {
+  test("is readable by the user only, keeps unknown fields, and one project's entry replaces only itself", async () => {
     const place = makeConfigPlace();
     const other = { directory: "/elsewhere", trustedAt: "2026-01-01T00:00:00.000Z", items: [], note: "kept" };
     put(place.projectFile, { sandbox: "off" });
@@ -225,7 +225,7 @@ describe("the file that remembers trust", () => {
     ["something else", "[]"],
     ["nothing", ""],
     ["a wrong entry", '{"version": 1, "projects": [{"directory": 5}]}'],
-  ])("%s in it trusts nothing, with a warning, and is left as it is", async (_, content) => {
+  ])("%s in it trusts nothing, with a warning, and the file stays unchanged", async (_, content) => {
     const place = makeConfigPlace();
     put(place.projectFile, { sandbox: "off" });
     put(place.trustFile, content);
@@ -237,7 +237,7 @@ describe("the file that remembers trust", () => {
     expect(readFileSync(place.trustFile, "utf8")).toBe(content);
   });
 
-  test("one that all users may write to trusts nothing and is not taken over", async () => {
+  test("trusts nothing if all users may write to it, and is not overwritten", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { sandbox: "off" });
     await trust(place);
@@ -255,7 +255,7 @@ describe("the file that remembers trust", () => {
     expect(existsSync(place.trustFile)).toBe(false);
   });
 
-  test("processes that trust at the same time lose none of it", async () => {
+  test("processes that trust at the same time lose no entry", async () => {
     const place = makeConfigPlace();
     const script = join(import.meta.dir, "..", "support", "trust-many.ts");
     const runs = Array.from(

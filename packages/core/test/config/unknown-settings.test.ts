@@ -19,7 +19,7 @@ const UNKNOWN = `{
 
 describe("unknown settings", () => {
   test.each([false, true])(
-    "of the project's file are one warning and the others count; trusted: %p",
+    "in the project's file are one warning and the others apply; trusted: %p",
     async (isTrusted) => {
       const place = makeConfigPlace();
       put(place.projectFile, UNKNOWN);
@@ -42,13 +42,13 @@ describe("unknown settings", () => {
     await expect(load(place)).rejects.toThrow('key "futureThing": there is no such setting');
   });
 
-  test("do not hide what else is wrong with the project's file", async () => {
+  test("do not hide other errors in the project's file", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { futureThing: 1, maxTurns: "four" });
     await expect(load(place)).rejects.toThrow('key "maxTurns": must be a number');
   });
 
-  test("in a rule that allows make it ask: they could have narrowed it", async () => {
+  test("in a rule that allows turn it into one that asks: they could have narrowed it", async () => {
     const place = makeConfigPlace();
     const rule = { permission: "execute", pattern: "make *" };
     put(place.projectFile, {
@@ -68,7 +68,7 @@ describe("unknown settings", () => {
 });
 
 describe("in an untrusted project's file", () => {
-  test("a model that no provider has is reported as unknown, not as untrusted", async () => {
+  test("a model of an unknown provider is reported as unknown, not as untrusted", async () => {
     const place = makeConfigPlace();
     put(place.projectFile, { model: "sonet" });
     const { ignored, warnings } = await load(place);
@@ -85,7 +85,7 @@ describe("in an untrusted project's file", () => {
     ["a compatible server's", { model: "local/llama" }],
     ["a script", { model: "scripted/a.json" }],
     ["one of its own", { model: "mine", models: [{ id: "claude-mine", aliases: ["mine"] }] }],
-  ])("a model that is %s waits for trust", async (_, settings) => {
+  ])("a model that is %s requires trust", async (_, settings) => {
     const place = makeConfigPlace();
     put(place.projectFile, settings);
     const { ignored, warnings } = await load(place);

@@ -36,13 +36,13 @@ const content = () => readFileSync(path, "utf8");
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
 describe("storeUserKey()", () => {
-  test("makes a file that nobody else may read where there is none", async () => {
+  test("creates a private file if there is none", async () => {
     expect(await storeUserKey(environment(), "anthropic", KEY)).toEqual({ path, hadKey: false });
     expect(JSON.parse(content())).toEqual({ provider: { anthropic: { apiKey: KEY } } });
     expect([modeOf(path), modeOf(dirname(path))]).toEqual(["600", "700"]);
   });
 
-  test("keeps comments and everything else of the file, and takes the rights of others away", async () => {
+  test("keeps comments and all other content of the file, and makes it private", async () => {
     write(
       '// mine\n{\n  "model": "opus", // good\n  "provider": {\n    // the proxy\n    "openai": { "baseUrl": "https://proxy.example/v1" },\n  },\n}\n',
       0o644,
@@ -55,13 +55,13 @@ describe("storeUserKey()", () => {
     expect(modeOf(path)).toBe("600");
   });
 
-  test("replaces an earlier key and a variable that stood for one", async () => {
+  test("replaces an earlier key, and a variable in its place", async () => {
     write('{ "provider": { "anthropic": { "apiKey": "{env:MY_KEY}" /* here */ } } }');
     expect(await storeUserKey(environment(), "anthropic", KEY)).toEqual({ path, hadKey: true });
     expect(content()).toBe(`{ "provider": { "anthropic": { "apiKey": "${KEY}" /* here */ } } }`);
   });
 
-  test("gives a compatible server its key, and refuses one that the file does not have", async () => {
+  test("sets the key of a compatible server, and rejects a server that the file does not have", async () => {
     write('{"provider": {"compatible": {"work": {"baseUrl": "https://work.example/v1"}}}}');
     await storeUserKey(environment(), "work", KEY);
     expect(JSON.parse(content()).provider.compatible.work).toEqual({
@@ -74,7 +74,7 @@ describe("storeUserKey()", () => {
     expect(content()).toBe(before);
   });
 
-  test("leaves a broken file alone, and no message holds the key", async () => {
+  test("leaves a broken file unchanged, and no message contains the key", async () => {
     write('{ "modle": "x" }');
     const refused = storeUserKey(environment(), "anthropic", KEY);
     await expect(refused).rejects.toThrow("modle");
@@ -84,7 +84,7 @@ describe("storeUserKey()", () => {
 });
 
 describe("removeUserKey()", () => {
-  test("takes the key out and leaves the rest", async () => {
+  test("removes the key and keeps the rest", async () => {
     write(
       `{\n  "provider": {\n    "openai": {\n      // where\n      "baseUrl": "https://a.example/v1",\n      "apiKey": "${KEY}"\n    }\n  }\n}\n`,
     );
@@ -94,7 +94,7 @@ describe("removeUserKey()", () => {
     expect(await removeUserKey(environment(), "openai")).toEqual({ path, hadKey: false });
   });
 
-  test("makes no file where there is none", async () => {
+  test("creates no file if there is none", async () => {
     expect(await removeUserKey(environment(), "anthropic")).toEqual({ path, hadKey: false });
     expect(existsSync(path)).toBe(false);
   });

@@ -32,8 +32,8 @@ async function removed(content: string, index: number): Promise<string> {
   return place.text();
 }
 
-describe("a rule that is added", () => {
-  test("makes the file where there is none, for its user only", async () => {
+describe("adding a rule", () => {
+  test("creates a private file if there is none", async () => {
     const place = placeWith();
     const { path, rules } = await addUserRule(place.environment, MAKE);
     expect([path, rules]).toEqual([place.userFile, [MAKE]]);
@@ -42,14 +42,14 @@ describe("a rule that is added", () => {
     expect(statSync(dirname(place.userFile)).mode & 0o777).toBe(0o700);
   });
 
-  test("stands behind the others, and comments stay where they are", async () => {
+  test("appends it after the others, and comments stay in place", async () => {
     const before = `// mine\n{\n\t"model": "opus", // good\n\t"permissions": [\n\t\t// never\n\t\t${CURL_TEXT} // really\n\t],\n}\n`;
     expect(await added(before)).toBe(
       before.replace(`${CURL_TEXT} // really`, `${CURL_TEXT}, // really\n\t\t${MAKE_TEXT}`),
     );
   });
 
-  test("keeps to the layout of the file", async () => {
+  test("keeps the layout of the file", async () => {
     expect(await added(`{"permissions": [${CURL_TEXT}]}`)).toBe(
       `{"permissions": [${CURL_TEXT}, ${MAKE_TEXT}]}`,
     );
@@ -65,7 +65,7 @@ describe("a rule that is added", () => {
     );
   });
 
-  test("leaves the byte order mark and the values of variables as they are written", async () => {
+  test("keeps the byte order mark and variables as they are written", async () => {
     const before = '\ufeff{\n  "provider": { "anthropic": { "apiKey": "{env:KEY}" } }\n}\n';
     const after = await added(before);
     expect(after.startsWith('\ufeff{\n  "provider": { "anthropic": { "apiKey": "{env:KEY}" } },\n')).toBe(
@@ -73,7 +73,7 @@ describe("a rule that is added", () => {
     );
   });
 
-  test("goes to the file that a link leads to", async () => {
+  test("writes to the target of a link", async () => {
     const place = placeWith();
     const target = put(join(place.home, "dotfiles", "diligent.jsonc"), "{}\n");
     mkdirSync(dirname(place.userFile), { recursive: true });
@@ -82,7 +82,7 @@ describe("a rule that is added", () => {
     expect(readFileSync(target, "utf8")).toContain(MAKE_TEXT);
   });
 
-  test("is not added to a broken file, which stays as it is", async () => {
+  test("leaves a broken file unchanged", async () => {
     const broken = [
       ['{\n  "model": opus\n}', /diligent\.jsonc:2:12: Invalid JSON/],
       ['{\n  "modle": "opus"\n}', /diligent\.jsonc:2:3: key "modle"/],
@@ -98,7 +98,7 @@ describe("a rule that is added", () => {
     }
   });
 
-  test("which is none is not written", async () => {
+  test("rejects an invalid rule", async () => {
     const place = placeWith("{}");
     await expect(addUserRule(place.environment, { ...MAKE, pattern: "" })).rejects.toThrow(
       /must not be empty/,
@@ -107,8 +107,8 @@ describe("a rule that is added", () => {
   });
 });
 
-describe("a rule that is removed", () => {
-  test("takes its line and its comma along, and no comment", async () => {
+describe("removing a rule", () => {
+  test("removes its line and its comma, and no comment", async () => {
     const before = `{\n  "permissions": [\n    // first\n    ${CURL_TEXT}, // why\n    ${MAKE_TEXT} /* last */\n  ]\n}\n`;
     expect(await removed(before, 0)).toBe(
       `{\n  "permissions": [\n    // first\n    // why\n    ${MAKE_TEXT} /* last */\n  ]\n}\n`,
@@ -118,7 +118,7 @@ describe("a rule that is removed", () => {
     );
   });
 
-  test("may stand on one line with others, or on several of its own", async () => {
+  test("works for several rules on one line, and for a rule on several lines", async () => {
     expect(await removed(`{"permissions": [${CURL_TEXT}, ${MAKE_TEXT}]}`, 0)).toBe(
       `{"permissions": [${MAKE_TEXT}]}`,
     );
@@ -129,7 +129,7 @@ describe("a rule that is removed", () => {
     expect(await removed(spread, 0)).toBe('{\n  "permissions": [\n  ],\n}\n');
   });
 
-  test("is not removed where another one stands by now", async () => {
+  test("does nothing if another rule has taken its place", async () => {
     const place = placeWith(`{"permissions": [${MAKE_TEXT}]}`);
     await expect(removeUserRule(place.environment, 0, CURL)).rejects.toThrow(/has changed in the meantime/);
     await expect(removeUserRule(place.environment, 1, CURL)).rejects.toThrow(/has changed in the meantime/);
@@ -137,7 +137,7 @@ describe("a rule that is removed", () => {
   });
 });
 
-test("whatever is added and removed, in whatever layout, no comment and no setting is lost", async () => {
+test("any sequence of additions and removals, in any layout, loses no comment and no setting", async () => {
   const blank = fc.constantFrom("", " ", "\n", "\n  ", " // c, ]\n", " /* d } */ ", "\r\n\t");
   const gaps = fc.array(blank, { minLength: 8, maxLength: 8 });
   await fc.assert(

@@ -12,7 +12,7 @@ function makeFile(content: string | Buffer) {
   return { path, environment: { XDG_CONFIG_HOME: base } };
 }
 
-test("members are read in order, with the places of names and elements", async () => {
+test("members are read in order, with the positions of names and elements", async () => {
   const { path, environment } = makeFile('{\n  // why\n  "a.b": ["x",\n    "y"],\n  "c": "{env:HOME}",\n}');
   const reading = await readUserSettings(environment, "x.json");
   if (reading.kind !== "settings") throw new Error(reading.kind);
@@ -27,7 +27,7 @@ test("members are read in order, with the places of names and elements", async (
   expect(settings.warnings).toEqual([]);
 });
 
-test("a name that is there twice is a warning", async () => {
+test("a duplicate name is a warning", async () => {
   const { path, environment } = makeFile('{ "a.b": 1,\n"a.b": 2 }');
   const reading = await readUserSettings(environment, "x.json");
   if (reading.kind !== "settings") throw new Error(reading.kind);
@@ -49,7 +49,7 @@ for (const [name, content, problem] of [
   ["a large file", " ".repeat(256 * 1024 + 1), ": it cannot be read: it is larger than 262144 bytes"],
   ["a forbidden name", '{ "__proto__": {} }', ':1:3: key "__proto__": no setting can have this name'],
 ] as const)
-  test(`${name} is said with its place`, async () => {
+  test(`${name} is reported with its position`, async () => {
     const { path, environment } = makeFile(content);
     const reading = await readUserSettings(environment, "x.json");
     expect(reading).toEqual({ kind: "broken", problem: expect.stringContaining(`${path}${problem}`) });

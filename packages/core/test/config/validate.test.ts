@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { complaintAbout } from "../support/config-complaint.ts";
 
-describe("a broken file is refused with the place:", () => {
+describe("a broken file is rejected with the position:", () => {
   test.each([
     ["", "F:1:1: the file is empty; a configuration without settings is {}"],
     [" // nothing\n", "F:1:1: the file is empty; a configuration without settings is {}"],
@@ -23,11 +23,11 @@ describe("a broken file is refused with the place:", () => {
   });
 });
 
-test("a text of nothing but brackets is refused without being read to its end", () => {
+test("a text of brackets only is rejected without being read to its end", () => {
   expect(complaintAbout(`{"models": ${"[".repeat(100_000)}`)).toBe("F:1:43: nested deeper than 32 levels");
 });
 
-describe("a wrong setting is refused with its place, its name and what is wrong:", () => {
+describe("an invalid setting is rejected with its position, its name and the reason:", () => {
   test.each([
     ['{\n  "modle": "a"\n}', 'F:2:3: key "modle": there is no such setting; did you mean "model"?'],
     [
@@ -82,14 +82,14 @@ describe("a wrong setting is refused with its place, its name and what is wrong:
     expect(complaintAbout(text)).toBe(complaint);
   });
 
-  test("names from the prototype are unknown names like any other", () => {
+  test("names from the prototype are treated as unknown names", () => {
     expect(complaintAbout('{"constructor": 1}')).toStartWith(
       'F:1:2: key "constructor": there is no such setting',
     );
     expect(complaintAbout('{"toString": 1}')).toStartWith('F:1:2: key "toString": there is no such setting');
   });
 
-  test("everything that is wrong is told at once, in the order of the text, up to twenty lines", () => {
+  test("all errors are reported at once, in the order of the text, up to twenty lines", () => {
     expect(complaintAbout('{"maxTurns": 0,\n"modl": 1,\n"approval": 3}')).toBe(
       [
         'F:1:14: key "maxTurns": must be above 0',

@@ -73,7 +73,7 @@ describe("createAgent()", () => {
     ]);
   });
 
-  test("a call that needs consent is refused without approve()", async () => {
+  test("a call that needs approval is denied without approve()", async () => {
     const agent = await createAgent({ ...makeProject([ROLL, { text: "Done." }]), tools: [rollDie] });
     const failures: boolean[] = [];
     agent.subscribe((event) => event.type === "tool_end" && failures.push(event.isError));
@@ -82,7 +82,7 @@ describe("createAgent()", () => {
     expect({ failures, stopReason }).toEqual({ failures: [true], stopReason: "approval" });
   });
 
-  test("a provider of the caller's own answers, and builtinTools: false leaves only the caller's tools", async () => {
+  test("a custom provider answers, and builtinTools: false leaves only the custom tools", async () => {
     const script = parseScript(JSON.stringify({ version: 1, turns: [{ text: "Mine." }] }), "own.json");
     const answer = createScriptedStream(script);
     const offered: string[][] = [];
@@ -128,7 +128,7 @@ describe("createAgent({ apiKey })", () => {
   ];
 
   test.each(VENDORS)(
-    "sends it to the provider of $model in place of the key of the environment",
+    "sends it to the provider of $model instead of the key from the environment",
     async (vendor) => {
       await using server = await startSseServer({ events: vendor.events });
       const { cwd, environment } = makeProject([]);
@@ -149,7 +149,7 @@ describe("createAgent({ apiKey })", () => {
     },
   );
 
-  test("is redacted in what a command prints, and no command inherits it", async () => {
+  test("is redacted in the output of a command, and no command inherits it", async () => {
     const command = 'printenv ANTHROPIC_API_KEY || echo "unset given-key"';
     const call = messages.block(
       0,
@@ -185,7 +185,7 @@ describe("createAgent({ apiKey })", () => {
 });
 
 describe("HarnessExtension", () => {
-  test("gate() refuses what approve() would allow, onEvent() sees the run, close() is called once", async () => {
+  test("gate() denies what approve() would allow, onEvent() sees the run, close() is called once", async () => {
     const seen: string[] = [];
     const agent = await createAgent({
       ...makeProject([ROLL, { text: "Done." }]),
@@ -206,7 +206,7 @@ describe("HarnessExtension", () => {
     expect(seen).toEqual(["Refused: dice are forbidden [extension]. Do not work around it.", "closed"]);
   });
 
-  test("gate() has a call asked about that the policy allows", async () => {
+  test("gate() makes a call ask that the policy allows", async () => {
     const asked: string[] = [];
     const list = { toolCalls: [{ name: "ls", input: { path: "." } }] };
     const agent = await createAgent({

@@ -33,7 +33,7 @@ function makeProject(): string {
 const SHORT = ["one-shot-agent.ts", "agent-with-approval.ts", "streaming-front-end.ts"];
 const EXAMPLES = readdirSync(join(CORE, "examples"));
 
-test.each(EXAMPLES)("the README has %s verbatim", (name) => {
+test.each(EXAMPLES)("the README contains %s verbatim", (name) => {
   const text = readFileSync(join(CORE, "examples", name), "utf8");
   const readme = readFileSync(join(CORE, "README.md"), "utf8");
   expect(readme).toContain(`<!-- examples/${name} -->\n\`\`\`ts\n${text}\`\`\``);
@@ -52,7 +52,7 @@ test("one-shot-agent.ts prints the reply, and the stop reason with the cost", ()
   });
 });
 
-test("agent-with-approval.ts runs the call that its approve function allows and no other", () => {
+test("agent-with-approval.ts runs only the call that its approve function allows", () => {
   const deploy = (environment: string) => ({ toolCalls: [{ name: "deploy", input: { environment } }] });
   const turns = [deploy("staging"), deploy("production"), { text: "Done." }];
   const { stdout, exitCode } = runExample("agent-with-approval.ts", turns);
@@ -114,7 +114,7 @@ test("list-sessions.ts shows each session with its last reply", async () => {
   });
 });
 
-test("show-settings.ts shows every setting with its origin, and what is wrong with the configuration", () => {
+test("show-settings.ts shows every setting with its origin, and the errors in the configuration", () => {
   const project = makeProject();
   const { stdout, stderr, exitCode } = runInProject("show-settings.ts", project, []);
   expect(stdout.split("\n")).toContain("compaction.enabled = true (default)");

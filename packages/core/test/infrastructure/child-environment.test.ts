@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createChildEnvironment } from "../../src/infrastructure/process/environment.ts";
 
-test("a child gets listed variables and those that mark it as unattended, nothing else", () => {
+test("a child gets the listed variables and those that mark it as unattended, nothing else", () => {
   const environment = {
     PATH: "/usr/bin:.",
     HOME: "/home/a",

@@ -15,7 +15,7 @@ function setUp() {
   return { state, directory, draft, files: () => readdirSync(directory) };
 }
 
-test("a draft of a process that is gone is taken over, and stays until it is sent", () => {
+test("a draft of an ended process is restored, and stays until it is sent", () => {
   const { draft, files, directory } = setUp();
   draft(DEAD).write("half a th");
   const next = draft(process.pid);
@@ -37,7 +37,7 @@ test("a draft is private, and the last one written", () => {
   expect(draft(1).takeOver()).toBe("two");
 });
 
-test("the draft of a process that runs is left alone", () => {
+test("the draft of a running process is not restored", () => {
   const { draft } = setUp();
   draft(process.pid).write("mine");
   expect(draft(process.ppid).takeOver()).toBeUndefined();
@@ -51,7 +51,7 @@ test("every project has its own", () => {
   expect(draft(process.pid, "/a").takeOver()).toBe("in a");
 });
 
-test("every session has its own, and so have those in which nothing was said yet", () => {
+test("every session has its own, and so do new sessions", () => {
   const { draft } = setUp();
   draft(DEAD, "/p", "one").write("in one");
   expect(draft(process.pid, "/p", "two").takeOver()).toBeUndefined();
@@ -59,7 +59,7 @@ test("every session has its own, and so have those in which nothing was said yet
   expect(draft(process.pid, "/p", "one").takeOver()).toBe("in one");
 });
 
-test("a draft that is being written is not taken for one that was left, and is not overwritten by it", () => {
+test("a draft that is being written is not mistaken for an abandoned one, and does not overwrite it", () => {
   const { draft } = setUp();
   draft(DEAD).write("left");
   const own = draft(process.pid);
@@ -69,7 +69,7 @@ test("a draft that is being written is not taken for one that was left, and is n
   expect(draft(process.pid).takeOver()).toBe("being written");
 });
 
-test("of several the newest is taken over, and the next process gets the next", () => {
+test("the newest of several is restored, and the next process gets the next", () => {
   const { draft, directory, files } = setUp();
   for (const [index, text] of ["old", "older"].entries()) {
     draft(DEAD + index).write(text);
@@ -81,7 +81,7 @@ test("of several the newest is taken over, and the next process gets the next", 
   expect(draft(1).takeOver()).toBeUndefined();
 });
 
-test("a blank text is no draft", () => {
+test("a blank text is not saved", () => {
   const { draft, files } = setUp();
   draft(DEAD).write("text");
   draft(DEAD).write(" \n");
@@ -89,7 +89,7 @@ test("a blank text is no draft", () => {
   expect(draft(process.pid).takeOver()).toBeUndefined();
 });
 
-test("a draft that nobody wanted for a month is removed, other files stay", () => {
+test("a draft that was unused for a month is removed, other files stay", () => {
   const { draft, directory, files } = setUp();
   draft(DEAD, "/gone").write("forgotten");
   const name = files()[0] ?? "";
@@ -99,7 +99,7 @@ test("a draft that nobody wanted for a month is removed, other files stay", () =
   expect(files()).toEqual(["notes.txt"]);
 });
 
-test("without a place for it nothing is kept and nothing fails", () => {
+test("without a directory nothing is saved and nothing fails", () => {
   const file = join(makeTempDir(), "file");
   writeFileSync(file, "");
   for (const environment of [{ HOME: "/" }, { XDG_STATE_HOME: file }]) {
@@ -110,7 +110,7 @@ test("without a place for it nothing is kept and nothing fails", () => {
   }
 });
 
-test("what lies in the way of a draft does not stop anybody", () => {
+test("obstacles in the directory cause no error", () => {
   const { draft, directory } = setUp();
   draft(DEAD).write("text");
   const name = readdirSync(directory)[0] ?? "";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { userConfigDirectory, userStateDirectory } from "../../src/infrastructure/paths/user.ts";
 import { homeDirectory, processAccount } from "../../src/infrastructure/runtime.ts";
 
-test("a home that is not absolute would be another one in each directory, and counts as if it were not set", () => {
+test("a relative HOME would change with the directory and is treated as unset", () => {
   const { home } = processAccount();
   const account = home === "/" ? undefined : home;
   const homes = ["relative", "./relative", "~", "/", "/home/me"];

@@ -33,7 +33,7 @@ describe("resolveExecutable", () => {
     expect(resolveExecutable("tool", search)).toBe(real);
   });
 
-  test("passes over directories and files that are not executable", () => {
+  test("skips directories and files that are not executable", () => {
     const top = makeTempDir();
     mkdirSync(join(top, "a", "tool"), { recursive: true });
     makeProgram(join(top, "b"), "tool");
@@ -42,7 +42,7 @@ describe("resolveExecutable", () => {
     expect(resolveExecutable("tool", search)).toBeUndefined();
   });
 
-  test("does not look again", () => {
+  test("caches its result", () => {
     const top = makeTempDir();
     const search = { environment: { PATH: `${top}/a:${top}/b` }, outside: "/nowhere" };
     const first = makeProgram(join(top, "b"), "tool");
@@ -51,13 +51,13 @@ describe("resolveExecutable", () => {
     expect(resolveExecutable("tool", search)).toBe(first);
   });
 
-  test("finds the system's programs without a PATH, and where the whole disk is the project", () => {
+  test("finds the system's programs without a PATH, and if the whole disk is the project", () => {
     expect(resolveExecutable("sh", { environment: {}, outside: "/nowhere" })).toMatch(/^\/(usr\/)?bin\/sh$/);
     expect(resolveExecutable("sh", { environment: {}, outside: "/" })).toMatch(/^\/(usr\/)?bin\/sh$/);
   });
 });
 
-test("cleanPath drops what means the project itself and moves its node_modules/.bin to the end", () => {
+test("cleanPath removes the project itself and moves its node_modules/.bin to the end", () => {
   const top = makeTempDir();
   const root = join(top, "project");
   const cwd = join(root, "packages");

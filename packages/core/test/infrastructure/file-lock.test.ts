@@ -5,7 +5,7 @@ import { withFileLock } from "../../src/infrastructure/fs/lock.ts";
 import { updatePrivateFile } from "../../src/infrastructure/fs/private-files.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("a lock is gone afterwards, also when what was done under it failed", async () => {
+test("a lock is removed afterwards, also if the work under it failed", async () => {
   const path = join(makeTempDir(), "state");
   expect(await withFileLock(path, () => existsSync(`${path}.lock`))).toBe(true);
   const failing = withFileLock(path, () => {
@@ -15,7 +15,7 @@ test("a lock is gone afterwards, also when what was done under it failed", async
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-test("a lock that is held is waited for", async () => {
+test("a held lock is waited for", async () => {
   const path = join(makeTempDir(), "state");
   writeFileSync(`${path}.lock`, "");
   let isHeld = true;
@@ -27,7 +27,7 @@ test("a lock that is held is waited for", async () => {
   expect(await waiting).toBe(false);
 });
 
-test("a lock that a process left behind when it died is passed over", async () => {
+test("a lock of a dead process is taken over", async () => {
   const path = join(makeTempDir(), "state");
   writeFileSync(`${path}.lock`, "");
   const longAgo = new Date(Date.now() - 60_000);
@@ -35,7 +35,7 @@ test("a lock that a process left behind when it died is passed over", async () =
   expect(await withFileLock(path, () => "done")).toBe("done");
 });
 
-test("a private file keeps its content when the change fails", async () => {
+test("a private file keeps its content if the change fails", async () => {
   const path = join(makeTempDir(), "deep", "state");
   const append = (text: string) => (content: Uint8Array | undefined) =>
     Buffer.concat([content ?? new Uint8Array(), Buffer.from(text)]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isGitConfig, mayHoldCredentials } from "../../src/infrastructure/paths/git.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("the settings of a repository, its worktrees and submodules are known by name", () => {
+test("the settings of a repository, its worktrees and submodules are recognized by name", () => {
   const settings = ["/a/.git/config", ".GIT/Config", ".git/config.worktree", "x/.git/modules/y/config"];
   const others = [
     "/a/config",
@@ -48,7 +48,7 @@ describe("mayHoldCredentials", () => {
     return mayHoldCredentials(path);
   };
 
-  test("what Git writes by itself holds none", () => {
+  test("is false for what Git writes by itself", () => {
     expect(ask(PLAIN)).toBe(false);
     expect(ask(PLAIN.replaceAll("\n", "\r\n"))).toBe(false);
     expect(ask("")).toBe(false);
@@ -71,10 +71,10 @@ describe("mayHoldCredentials", () => {
     "more than anybody writes": "\n".repeat(300_000),
   };
   for (const [name, text] of Object.entries(cases)) {
-    test(`${name} may be one`, () => expect(ask(text)).toBe(true));
+    test(`${name} may contain some`, () => expect(ask(text)).toBe(true));
   }
 
-  test("a link may lead to one", () => {
+  test("a link may lead to some", () => {
     const top = makeTempDir();
     writeFileSync(join(top, "plain"), PLAIN);
     symlinkSync("plain", join(top, "config"));

@@ -70,7 +70,7 @@ const FORMS: [string, () => void][] = [
 ];
 
 describe.each(FORMS)("in an index %s", (form, change) => {
-  test("exactly the files that git tracks are tracked", () => {
+  test("exactly the files that git tracks are reported as tracked", () => {
     makeRepository();
     git("add", "-f", "--", ...TRACKED);
     change();
@@ -100,7 +100,7 @@ test("without a repository or an index nothing is tracked", () => {
   expect(findTrackedState(project(), "a")).toBe("untracked");
 });
 
-test("whether a file is tracked is unknown in an index that is damaged, or whose other part is gone", () => {
+test("tracking is unknown in an index that is damaged or lacks its shared part", () => {
   makeRepository();
   git("add", "-f", "--", ...TRACKED);
   git("update-index", "--split-index");

@@ -42,7 +42,7 @@ const SYSTEMS = { "with /proc": DESCRIPTORS, "without /proc": "/nonexistent" };
 
 for (const [system, descriptors] of Object.entries(SYSTEMS)) {
   describe(`a held directory ${system}`, () => {
-    test("reaches what is in it, and what is in a directory of it", () => {
+    test("gives access to its entries, and to those of a directory in it", () => {
       const { inside } = makePlaces();
       using directory = HeldDirectory.open(inside, descriptors);
       using deep = directory.openChild("deep");
@@ -55,7 +55,7 @@ for (const [system, descriptors] of Object.entries(SYSTEMS)) {
       expect(stdout.toString()).toBe(inside);
     });
 
-    test("is none where a link is in the path or at its end, and where nothing is", () => {
+    test("cannot be opened if the path contains a link or does not exist", () => {
       const { top, inside } = makePlaces();
       symlinkSync(inside, join(top, "link"));
       for (const path of [join(top, "link"), join(top, "link", "deep"), join(inside, "deep", "file")]) {
@@ -66,7 +66,7 @@ for (const [system, descriptors] of Object.entries(SYSTEMS)) {
       expect(() => directory.openChild("link")).toThrow(MovedPathError);
     });
 
-    test("notices that a link has taken its place when a file is opened", () => {
+    test("notices when a file is opened that a link has replaced the directory", () => {
       const { inside, swap } = makePlaces();
       using directory = HeldDirectory.open(inside, descriptors);
       using deep = directory.openChild("deep");
@@ -85,7 +85,7 @@ for (const [system, descriptors] of Object.entries(SYSTEMS)) {
     });
   });
 
-  test(`an open file is told from one that another path leads to, ${system}`, () => {
+  test(`detects if another path leads to a different file than the open one, ${system}`, () => {
     const { inside, outside, swap } = makePlaces();
     const [own, foreign] = [join(inside, "deep", "file"), join(outside, "deep", "file")];
     const fd = openSync(foreign, "r");
@@ -109,8 +109,8 @@ test("a file is not read through a link in its path", async () => {
   await expect(openRegularFile(path)).rejects.toThrow(MovedPathError);
 });
 
-describe("directories that are made for a file", () => {
-  test("are made where the path really leads only, and go again when the file cannot be made", () => {
+describe("creating directories for a file", () => {
+  test("creates them only at the real path, and removes them again if the file cannot be created", () => {
     const { inside, outside, swap } = makePlaces();
     const path = join(inside, "new", "newer", "file");
     expect(() =>
@@ -124,7 +124,7 @@ describe("directories that are made for a file", () => {
     expect(readdirSync(outside)).toEqual(["deep"]);
   });
 
-  test("are not removed where a link leads by then", () => {
+  test("does not remove them if the path has become a link", () => {
     const { top, inside, outside, swap } = makePlaces();
     mkdirSync(join(outside, "new"));
     const failing = () => {
@@ -136,7 +136,7 @@ describe("directories that are made for a file", () => {
     expect(readdirSync(join(top, "aside")).sort()).toEqual(["deep", "new"]);
   });
 
-  test("may be very many", () => {
+  test("supports very many levels", () => {
     const { inside } = makePlaces();
     const path = join(inside, ...Array.from({ length: 300 }, () => "a"), "file");
     withParentDirectories(path, () => writeFileSync(path, "x"));

@@ -22,7 +22,7 @@ test("type and size are read from the bytes of every kind", () => {
   expect(inspectImage(jpeg)).toEqual({ mediaType: "image/jpeg", width: 1, height: 1 });
 });
 
-test("an extended WebP tells the size of its canvas", () => {
+test("an extended WebP has the size of its canvas", () => {
   const bytes = Buffer.alloc(30);
   bytes.write("RIFF", 0, "latin1");
   bytes.writeUInt32LE(22, 4);
@@ -32,7 +32,7 @@ test("an extended WebP tells the size of its canvas", () => {
   expect(inspectImage(bytes)).toEqual({ mediaType: "image/webp", width: 8001, height: 100_000 });
 });
 
-test("no kind is recognised when it ends before its picture does", () => {
+test("no kind is recognized if the file ends before its image data", () => {
   const whole = [pngBytes(3, 3), decode(PIXEL_GIF), decode(PIXEL_LOSSY_WEBP), decode(PIXEL_LOSSLESS_WEBP)];
   for (const bytes of [...whole.map((image) => image.subarray(0, -8)), decode(PIXEL_JPEG)]) {
     for (let length = 0; length <= bytes.length; length++) {
@@ -41,7 +41,7 @@ test("no kind is recognised when it ends before its picture does", () => {
   }
 });
 
-test("text, an empty file and an image without a side are no images", () => {
+test("text, an empty file and an image without a side are not images", () => {
   expect(inspectImage(new TextEncoder().encode("#!/bin/sh\necho logo.png"))).toBeUndefined();
   expect(inspectImage(new Uint8Array())).toBeUndefined();
   expect(inspectImage(pngBytes(0, 10))).toBeUndefined();

@@ -22,7 +22,7 @@ test("prompts are kept in order in a private file, one JSON object a line", () =
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("beyond four megabytes the older half goes", () => {
+test("beyond four megabytes the older half is removed", () => {
   const environment = { XDG_STATE_HOME: makeTempDir() };
   const path = inputHistoryPath(environment) ?? "";
   appendInputHistory(environment, { cwd: "/a", text: "oldest" });
@@ -33,7 +33,7 @@ test("beyond four megabytes the older half goes", () => {
   expect(entries(path).map(({ text }) => text.slice(0, 6))).toEqual(["yyyyyy", "newest"]);
 });
 
-test("without a place for it nothing is written and nothing fails", () => {
+test("without a directory nothing is written and nothing fails", () => {
   appendInputHistory({ HOME: "/" }, { cwd: "/a", text: "a" });
   const file = join(makeTempDir(), "file");
   writeFileSync(file, "");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { JsonlWriter } from "../../src/infrastructure/fs/jsonl-writer.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("values are appended one a line to a file of mode 0600", () => {
+test("values are appended one per line to a file of mode 0600", () => {
   const path = join(makeTempDir(), "log.jsonl");
   const writer = new JsonlWriter(path);
   writer.append({ a: 1 });
@@ -15,7 +15,7 @@ test("values are appended one a line to a file of mode 0600", () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test("nothing is made before the first append", () => {
+test("nothing is created before the first append", () => {
   const directory = makeTempDir();
   const writer = new JsonlWriter(join(directory, "log.jsonl"));
   writer.sync();
@@ -23,7 +23,7 @@ test("nothing is made before the first append", () => {
   expect(statSync(join(directory, "log.jsonl"), { throwIfNoEntry: false })).toBeUndefined();
 });
 
-test("a file that was cut off in mid-line gets a newline first and loses nothing", () => {
+test("a file that was cut off in the middle of a line gets a newline first and loses nothing", () => {
   const path = join(makeTempDir(), "log.jsonl");
   writeFileSync(path, '{"a":1}\n{"b":');
   const writer = new JsonlWriter(path);
@@ -66,7 +66,7 @@ test("a link is not followed", () => {
   expect(readFileSync(join(directory, "target"), "utf8")).toBe("");
 });
 
-test("what somebody else adds is handed over, with nothing of our own", () => {
+test("lines of other writers are reported, without our own", () => {
   const path = join(makeTempDir(), "log.jsonl");
   writeFileSync(path, "1\n");
   const foreign: string[] = [];
@@ -81,7 +81,7 @@ test("what somebody else adds is handed over, with nothing of our own", () => {
   expect([readFileSync(path, "utf8"), foreign]).toEqual(["1\n2\n3\n4\n5\n6\n7\n8\n", ["2\n", "5\n6\n"]]);
 });
 
-test("a file that was removed is made again, and is empty then", () => {
+test("a removed file is created again, empty", () => {
   const path = join(makeTempDir(), "log.jsonl");
   const writer = new JsonlWriter(path);
   writer.append(1);
@@ -93,7 +93,7 @@ test("a file that was removed is made again, and is empty then", () => {
   expect(readFileSync(path, "utf8")).toBe("2\n");
 });
 
-test("what is synced beside everything else may be appended to and closed meanwhile", async () => {
+test("a file can be appended to and closed during a background sync", async () => {
   const path = join(makeTempDir(), "log.jsonl");
   const writer = new JsonlWriter(path);
   writer.append({ a: 1 });
@@ -108,7 +108,7 @@ test("what is synced beside everything else may be appended to and closed meanwh
   expect(readFileSync(path, "utf8")).toBe('{"a":1}\n{"b":2}\n{"c":3}\n');
 });
 
-test("a file that cannot be synced is an error that names it, beside everything else too, until it can be", async () => {
+test("a failed sync, also in the background, is an error that names the file until a sync succeeds", async () => {
   const writer = new JsonlWriter("/dev/null");
   writer.append({ a: 1 });
   await expect(writer.syncInBackground()).rejects.toThrow("/dev/null");

@@ -15,7 +15,7 @@ function read(content: string | Uint8Array, options: LineReaderOptions = {}) {
 const textsOf = (content: string | Uint8Array) => read(content).map(({ text }) => text);
 
 describe("the lines of a file", () => {
-  test("come without their ends, and the last says whether it had one", () => {
+  test("have no line ends, and the last one reports whether it had one", () => {
     expect(read("a\nb\r\nc")).toEqual([
       { text: "a", isComplete: true, isCut: false },
       { text: "b", isComplete: true, isCut: false },
@@ -23,31 +23,31 @@ describe("the lines of a file", () => {
     ]);
   });
 
-  test("that are empty are passed over, and so is the mark at the beginning", () => {
+  test("that are empty are skipped, and so is the byte order mark at the beginning", () => {
     expect(textsOf("\uFEFFa\n\n\r\n\nb\n")).toEqual(["a", "b"]);
     expect([textsOf(""), textsOf("\n"), textsOf("\uFEFF")]).toEqual([[], [], []]);
   });
 
-  test("keep a carriage return, a zero and a separator in their middle", () => {
+  test("keep a carriage return, a NUL and a separator in their middle", () => {
     expect(textsOf("a\rb\u2028c\0d\n")).toEqual(["a\rb\u2028c\0d"]);
   });
 
-  test("may begin, end and split a character where a chunk ends", () => {
+  test("are read correctly at any chunk boundary", () => {
     for (const shift of [-3, -2, -1, 0, 1, 2, 3]) {
       const first = "x".repeat(CHUNK_BYTES + shift);
       expect(textsOf(`${first}é🎉\n${first}\r\nend`)).toEqual([`${first}é🎉`, first, "end"]);
     }
   });
 
-  test("with bytes that are no text come with a mark in their place", () => {
+  test("with invalid bytes contain replacement characters", () => {
     expect(textsOf(new Uint8Array([0x61, 0xff, 0x62, 0x0a, 0x63]))).toEqual(["a\uFFFDb", "c"]);
   });
 });
 
-describe("a line that is longer than what is read at once", () => {
+describe("a line that is longer than a chunk", () => {
   const long = "y".repeat(3 * CHUNK_BYTES);
 
-  test("comes as its beginning where that is enough", () => {
+  test("is returned as its beginning if that is enough", () => {
     const asked: string[] = [];
     const isBeginningEnough = (beginning: string) => {
       asked.push(beginning.slice(0, 1));
@@ -64,7 +64,7 @@ describe("a line that is longer than what is read at once", () => {
   });
 });
 
-test("a link, a directory and what is not there are errors, and a pipe does not wait", async () => {
+test("a link, a directory and a missing file are errors, and a pipe does not block", async () => {
   const directory = makeTempDir();
   const file = join(directory, "file");
   const link = join(directory, "link");

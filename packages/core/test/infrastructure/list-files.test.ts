@@ -23,22 +23,22 @@ test("files of all depths are listed, hidden and ignored ones are not", async ()
   expect((await listIn(directory)).toSorted()).toEqual(["a.ts", "deep/er/b.ts"]);
 });
 
-test("names that are no text of one line are left out", async () => {
+test("names that are not one line of valid text are left out", async () => {
   const directory = makeFiles("a.ts", "b\nc.ts", "d\x1b[31m.ts");
   writeFileSync(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xff, 0x2e, 0x74])]), "");
   expect(await listIn(directory)).toEqual(["a.ts"]);
 });
 
-test("no more are listed than wanted", async () => {
+test("no more than the requested number are listed", async () => {
   const directory = makeFiles(...Array.from({ length: 30 }, (_, index) => `${index}.ts`));
   expect(await listIn(directory, { maxFiles: 10 })).toHaveLength(10);
 });
 
-test("an empty directory has none, one that is missing fails", async () => {
+test("an empty directory has no files, a missing one is an error", async () => {
   expect(await listIn(makeTempDir())).toEqual([]);
   await expect(listIn("/nonexistent-directory")).rejects.toThrow();
 });
 
-test("a listing that is broken off fails", async () => {
+test("a stopped listing is an error", async () => {
   await expect(listIn(makeFiles("a.ts"), { signal: AbortSignal.abort() })).rejects.toThrow();
 });

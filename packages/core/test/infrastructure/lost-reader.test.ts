@@ -25,7 +25,7 @@ test.if(process.platform === "linux")("a pipe has lost its reader once the other
   expect(await hasLostReader(pipe.writeEnd)).toBe(true);
 });
 
-test("a file, a device and a descriptor that is none have lost nobody", async () => {
+test("a file, a device and an invalid descriptor have lost no reader", async () => {
   const paths = [join(makeTempDir(), "file"), "/dev/null"];
   for (const path of paths) {
     const descriptor = openSync(path, "w");

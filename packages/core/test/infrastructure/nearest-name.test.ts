@@ -3,23 +3,23 @@ import { nearestName } from "../../src/infrastructure/nearest-name.ts";
 
 const NAMES = ["--model", "--max-turns", "--max-cost", "--print", "-p"];
 
-test("a dropped, added, replaced or swapped character is forgiven", () => {
+test("a missing, additional, replaced or swapped character is tolerated", () => {
   expect(
     ["--mdel", "--modell", "--modal", "--mdoel", "--MODEL"].map((name) => nearestName(name, NAMES)),
   ).toEqual(Array(5).fill("--model"));
 });
 
-test("a longer name forgives more", () => {
+test("longer names tolerate more", () => {
   expect(nearestName("--max_trns", NAMES)).toBe("--max-turns");
 });
 
-test("nothing is suggested where nothing is near", () => {
+test("nothing is suggested if no name is similar", () => {
   expect(nearestName("--frobnicate", NAMES)).toBeUndefined();
   expect(nearestName("x".repeat(1_000_000), NAMES)).toBeUndefined();
   expect(nearestName("anything", [])).toBeUndefined();
 });
 
-test("of a very short name one letter is forgiven, or a swapped pair", () => {
+test("in a very short name one character or a swapped pair is tolerated", () => {
   const names = ["sol", "opus", "4o"];
   expect(["sal", "so", "slo", "foo", "gpt", "xo"].map((name) => nearestName(name, names))).toEqual([
     "sol",
@@ -31,7 +31,7 @@ test("of a very short name one letter is forgiven, or a swapped pair", () => {
   ]);
 });
 
-test("a very short name whose letters are all in other places is no swapped pair", () => {
+test("a very short name with all characters in other places is not a swapped pair", () => {
   expect(["slo", "osl", "lso", "ols", "los"].map((name) => nearestName(name, ["sol"]))).toEqual([
     "sol",
     "sol",
@@ -41,6 +41,6 @@ test("a very short name whose letters are all in other places is no swapped pair
   ]);
 });
 
-test("of two equally near names the first is taken", () => {
+test("of two equally similar names the first is chosen", () => {
   expect(nearestName("--max-tost", ["--max-test", "--max-cost"])).toBe("--max-test");
 });

@@ -15,7 +15,7 @@ function makePlace(): string {
   return top;
 }
 
-test("a path is what it is, and a link is not followed", () => {
+test("the kind of a path is reported, and a link is not followed", () => {
   const top = makePlace();
   const kinds = ["directory", "file", "link", "dangling", "pipe", "missing", "file/x", "link/x"].map(
     (name) => [name, pathKind(join(top, name))],
@@ -39,7 +39,7 @@ test("only a directory itself can certainly be entered", () => {
   expect(names.filter((name) => isEnterableDirectory(join(top, name)))).toEqual(["directory"]);
 });
 
-test("a small text is read from a regular file of that size alone, without waiting", () => {
+test("a small text is read only from a regular file of at most that size, without blocking", () => {
   const top = makePlace();
   expect(readSmallText(join(top, "file"), 4)).toBe("text");
   expect(readSmallText(join(top, "file"), 3)).toBeUndefined();

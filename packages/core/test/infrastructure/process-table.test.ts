@@ -3,7 +3,7 @@ import { findProcessTree, hasProcessTable } from "../../src/infrastructure/proce
 
 const MARK = `/process-table-test-${process.pid}/`;
 
-test.skipIf(!hasProcessTable())("a process is found by its mark, and so is what it has started", async () => {
+test.skipIf(!hasProcessTable())("a process is found by its mark, and so are its children", async () => {
   const argv = ["sh", "-c", "env -i sleep 30 & echo $!; wait"];
   const shell = Bun.spawn(argv, { env: { PATH: process.env.PATH, MARK }, stdout: "pipe" });
   try {
@@ -18,7 +18,7 @@ test.skipIf(!hasProcessTable())("a process is found by its mark, and so is what 
 });
 
 test.skipIf(!hasProcessTable())(
-  "a process without an environment may be anybody's, so nothing is certain",
+  "a process without a readable environment is reported as uncertain",
   async () => {
     const stranger = Bun.spawn(["sleep", "30"], { env: {} });
     try {

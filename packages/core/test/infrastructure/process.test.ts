@@ -26,7 +26,7 @@ async function textOf(outputs: readonly ReadableStream<Uint8Array>[]): Promise<s
 }
 
 describe("a started process", () => {
-  test("has both outputs in one pipe, no terminal and a session of its own", async () => {
+  test("has both outputs in one pipe, no terminal and its own process session", async () => {
     const child = await start("echo a; echo b >&2; cat; ps -o sid= -p $$; echo $$");
     const [a, b, session, pid] = (await textOf(child.outputs)).split("\n");
     child.closeOutputs();
@@ -35,7 +35,7 @@ describe("a started process", () => {
     expect(child.hasSurvivors()).toBe(false);
   });
 
-  test("gets nothing of our environment but a mark, behind the mark of an outer diligent", async () => {
+  test("inherits nothing of our environment except a mark, after the mark of an outer diligent", async () => {
     const child = await start("env | grep -v -e ^PWD -e ^SHLVL -e ^_ -e ^PATH -e ^OLDPWD", {
       DILIGENT_PROCESS: "/outer/1/",
     });
@@ -45,7 +45,7 @@ describe("a started process", () => {
     child.closeOutputs();
   });
 
-  test("has its outputs in two streams where no pipe can be had", async () => {
+  test("has its outputs in two streams if no pipe can be created", async () => {
     const child = await startProcess({
       argv: ["/bin/sh", "-c", "echo a; echo b >&2"],
       cwd: "/",
@@ -68,7 +68,7 @@ describe("a started process", () => {
 });
 
 describe("end", () => {
-  test("takes whatever the process started, wherever it went", async () => {
+  test("ends all descendants of the process, wherever they moved", async () => {
     const seconds = uniqueSleepSeconds();
     const child = await start(
       `sleep ${seconds} & setsid sleep ${seconds} & (setsid sh -c 'sleep ${seconds}; :' &); env -i setsid sleep ${seconds} & sleep ${seconds}`,
@@ -79,7 +79,7 @@ describe("end", () => {
     expect(await child.exited).toEqual({ exitCode: null, signal: "SIGTERM" });
   });
 
-  test("gives a process the time to tidy up, and kills it when it takes too long", async () => {
+  test("gives a process the time to clean up, and kills it if it takes too long", async () => {
     const place = makeTempDir();
     const isUp = async (name: string) => {
       while (!existsSync(join(place, name))) await Bun.sleep(5);
@@ -99,7 +99,7 @@ describe("end", () => {
     expect(await stubborn.exited).toEqual({ exitCode: null, signal: "SIGKILL" });
   });
 
-  test("leaves other processes of ours alone", async () => {
+  test("does not affect our other processes", async () => {
     const seconds = uniqueSleepSeconds();
     const other = await start(`sleep ${seconds}; :`);
     const child = await start("sleep 30");
@@ -108,7 +108,7 @@ describe("end", () => {
     await other.end();
   });
 
-  test("wakes a stopped process so that it can go", async () => {
+  test("resumes a stopped process so that it can exit", async () => {
     const child = await start("kill -STOP $$");
     while (stateOf(child.pid) !== "T") await Bun.sleep(5);
     const begin = performance.now();
@@ -117,11 +117,11 @@ describe("end", () => {
   });
 });
 
-describe("when the program ends", () => {
+describe("when diligent ends", () => {
   const program = join(import.meta.dir, "..", "support", "leave-children.ts");
 
   test.each(["exit", "throw", "tidy"])(
-    "by %s, nothing that it started is left two seconds later",
+    "by %s, none of its descendants is left two seconds later",
     async (ending) => {
       const seconds = uniqueSleepSeconds();
       const child = Bun.spawn([process.execPath, program, seconds, ending], {

@@ -12,7 +12,7 @@ function makeDirs(...path: string[]): string {
 }
 
 describe("findProjectRoot", () => {
-  test("is the nearest directory upwards with .git, be it a directory or a worktree's file", () => {
+  test("is the nearest parent directory with .git, both a directory and a worktree's file", () => {
     const top = makeTempDir();
     makeDirs(top, ".git");
     const deep = makeDirs(top, "a", "b");
@@ -21,12 +21,12 @@ describe("findProjectRoot", () => {
     expect(findProjectRoot(deep, undefined)).toBe(join(top, "a"));
   });
 
-  test("is the working directory where there is no .git", () => {
+  test("is the working directory without a .git", () => {
     const directory = makeDirs(makeTempDir(), "a");
     expect(findProjectRoot(directory, undefined)).toBe(directory);
   });
 
-  test("a .git in the home directory or above it does not count", () => {
+  test("a .git in the home directory or above it is ignored", () => {
     const top = makeTempDir();
     makeDirs(top, ".git");
     const home = makeDirs(top, "home");
@@ -86,7 +86,7 @@ describe("readGitBranch", () => {
     expect(readGitBranch(project)).toBeUndefined();
   });
 
-  test("a HEAD that leads to itself gives no branch", () => {
+  test("a HEAD that refers to itself gives no branch", () => {
     const project = makeTempDir();
     makeDirs(project, ".git");
     symlinkSync("HEAD", join(project, ".git", "HEAD"));

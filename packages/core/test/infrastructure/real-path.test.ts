@@ -29,7 +29,7 @@ describe("findRealPath", () => {
     ["a link to itself", "self", undefined],
   ];
   for (const [name, path, expected] of cases) {
-    test(`${name} leads where the file system takes it`, () => {
+    test(`${name} resolves as in the file system`, () => {
       const absolute = expected === undefined ? undefined : join(top, expected);
       expect([findRealPath(path, top), findRealPath(`${join(top, "a")}/../${path}`, "/")]).toEqual([
         absolute,
@@ -38,7 +38,7 @@ describe("findRealPath", () => {
     });
   }
 
-  test("what exists leads to the same place as for the operating system", () => {
+  test("an existing path resolves as in the operating system", () => {
     for (const path of ["a", "to-b", "relative/b", "chain", "/", "/proc/self/cwd", "/dev/fd"]) {
       expect(findRealPath(path, top)).toBe(realpathSync(path.startsWith("/") ? path : join(top, path)));
     }
@@ -59,14 +59,14 @@ describe("isInside", () => {
   });
 });
 
-test("splitPath leaves out empty components and dots", () => {
+test("splitPath removes empty components and dots", () => {
   expect(splitPath("/a//b/./c/")).toEqual(["a", "b", "c"]);
 });
 
 describe("followPath", () => {
   const isPerProcess = (path: string) => followPath(path, top)?.isPerProcess;
 
-  test("says where the way leads through what every process sees differently", () => {
+  test("reports a path through entries that differ between processes", () => {
     symlinkSync("/proc/self/cwd", join(top, "here"));
     symlinkSync("/dev/fd", join(top, "descriptors"));
     const through = [

@@ -31,7 +31,7 @@ test("the project's own prompts come first, each part newest first", () => {
   expect(read()).toEqual(["5", "3", "1", "4", "2"]);
 });
 
-test("at most as many as are wanted, the project's own before others", () => {
+test("no more than the requested number are returned, the project's own first", () => {
   const { read } = setUp([
     { cwd: "/p", text: "1" },
     { cwd: "/p", text: "2" },
@@ -41,7 +41,7 @@ test("at most as many as are wanted, the project's own before others", () => {
   expect(read(0)).toEqual([]);
 });
 
-test("a prompt that was sent twice is there once, where it was sent last", () => {
+test("a prompt that was sent twice is returned once, at its last position", () => {
   const { read } = setUp([
     { cwd: "/p", text: "a" },
     { cwd: "/p", text: "b" },
@@ -51,7 +51,7 @@ test("a prompt that was sent twice is there once, where it was sent last", () =>
   expect(read()).toEqual(["a", "b"]);
 });
 
-test("what was appended is read back", () => {
+test("appended prompts are read back", () => {
   const { environment } = setUp();
   appendInputHistory(environment, { cwd: "/p", text: "two\nlines" });
   expect(readRecentInputs(environment, { root: "/p", limit: 5 })).toEqual([
@@ -59,7 +59,7 @@ test("what was appended is read back", () => {
   ]);
 });
 
-test("lines that are no prompts are passed over", () => {
+test("lines that are not prompts are skipped", () => {
   const { read, path } = setUp([
     "",
     "{",
@@ -83,7 +83,7 @@ test("of a long file only the last megabyte is read", () => {
   expect(read()).toEqual(["newest"]);
 });
 
-test("without a history there are none, whatever is in its place", () => {
+test("without a history there are none, also if something else is in its place", () => {
   expect(readRecentInputs({ HOME: "/" }, { root: "/p", limit: 5 })).toEqual([]);
   const missing = setUp();
   expect(missing.read()).toEqual([]);

@@ -23,20 +23,20 @@ function search(files: Record<string, string>, changes: Partial<RipgrepOptions> 
 }
 
 describe("runRipgrep", () => {
-  test("hands over each record, the last one without a line end too", async () => {
+  test("passes on each record, also the last one without a line end", async () => {
     const { records, ended } = search({ a: "x1\nno\nx2" });
     expect(await ended).toEqual({ exitCode: 0, errors: "", stopped: undefined });
     expect(records).toEqual(["x1", "x2"]);
   });
 
-  test("keeps characters whole that come in two pieces", async () => {
+  test("keeps characters intact that arrive in two pieces", async () => {
     const { records, ended } = search({ a: "xé€😀\n".repeat(50_000) });
     await ended;
     expect(new Set(records)).toEqual(new Set(["xé€😀"]));
     expect(records.length).toBe(50_000);
   });
 
-  test("ends as soon as no more records are wanted", async () => {
+  test("ends as soon as no more records are needed", async () => {
     let count = 0;
     const onRecord = () => ++count < 10;
     const { ended } = search({ a: "x\n".repeat(1_000_000) }, { onRecord });
@@ -53,7 +53,7 @@ describe("runRipgrep", () => {
     expect((await ended).stopped).toBe("abort");
   });
 
-  test("is among the processes that the end of the program takes with it", async () => {
+  test("is ended together with the program", async () => {
     const cwd = makeTempDir();
     Bun.spawnSync(["mkfifo", join(cwd, "pipe")]);
     const { ended } = search({}, { cwd, args: ["x", "./pipe"] });
@@ -62,7 +62,7 @@ describe("runRipgrep", () => {
     expect((await ended).exitCode).not.toBe(0);
   });
 
-  test("an error is told in ripgrep's words", async () => {
+  test("an error has ripgrep's own message", async () => {
     const { ended } = search({}, { args: ["(", "./"] });
     expect(await ended).toEqual({
       exitCode: 2,
@@ -75,7 +75,7 @@ describe("runRipgrep", () => {
 describe("findRipgrep", () => {
   const missing = () => Promise.reject(new Error("not for this platform"));
 
-  test("takes the one in PATH outside the project where ours is missing", async () => {
+  test("finds the one in PATH outside the project if the bundled one is missing", async () => {
     const directory = makeTempDir();
     writeFileSync(join(directory, "rg"), "#!/bin/sh\n");
     chmodSync(join(directory, "rg"), 0o755);

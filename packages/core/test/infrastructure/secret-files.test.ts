@@ -34,7 +34,7 @@ describe("isSecretFile", () => {
     test(`is true for ${JSON.stringify(name)}`, () => expect(isSecretFile(`/app/${name}`)).toBe(true));
   }
 
-  test("is false for names that only resemble one, and for public halves", () => {
+  test("is false for names that only resemble one, and for public keys", () => {
     for (const name of [
       "src/env.ts",
       "environment.md",
@@ -50,7 +50,7 @@ describe("isSecretFile", () => {
 });
 
 describe("SECRET_FILE_GLOBS", () => {
-  test("keep the same files out of a search", () => {
+  test("exclude the same files from a search", () => {
     const directory = makeTempDir();
     const hidden = [
       ".env",

@@ -23,12 +23,12 @@ describe("redact()", () => {
     );
   });
 
-  test("returns the same object when there is no secret in it", () => {
+  test("returns the same object if it contains no secret", () => {
     const data = { list: ["a", { b: "c" }], count: 1, nothing: null };
     expect(createRedactor().redact(data)).toBe(data);
   });
 
-  test("replaces secrets in nested data, in its keys too, and leaves the data itself alone", () => {
+  test("replaces secrets in nested data and in its keys, and does not change the data itself", () => {
     const data: Record<string, unknown> = { [KEY]: [{ text: `x ${KEY}` }], count: 1 };
     expect(createRedactor().redact(data)).toEqual({
       "[key of anthropic]": [{ text: "x [key of anthropic]" }],
@@ -38,7 +38,7 @@ describe("redact()", () => {
   });
 
   test.each(["", "K=", "KE=", "ANTHROPIC_API_KEY="])(
-    "replaces a secret in base64 when %j stands before it, wrapped lines included",
+    "replaces a secret in base64 after the prefix %j, wrapped lines included",
     (before) => {
       const encoded = Buffer.from(`${before}${KEY}\nPORT=3000\n`).toString("base64");
       const wrapped = encoded.replaceAll(/.{30}/g, "$&\n");
@@ -65,7 +65,7 @@ describe("redact()", () => {
     ]);
   });
 
-  test("replaces what is left of a key that was cut at either end", () => {
+  test("replaces the remaining part of a key that was cut at either end", () => {
     const redactor = createRedactor();
     expect(redactor.redact(`A=${KEY.slice(0, 30)}… and …${KEY.slice(9)}`)).toBe(
       "A=[key of anthropic]… and …[key of anthropic]",
@@ -80,7 +80,7 @@ describe("redact()", () => {
     expect(redactor.redact(`  12\t${line}`)).toBe("  12\t[value of TLS_KEY]");
   });
 
-  test("replaces a secret that is added later, also in data that was looked at before", () => {
+  test("replaces a secret that is added later, also in data that was searched before", () => {
     const redactor = new SecretRedactor();
     const data = { text: KEY };
     expect(redactor.redact(data)).toBe(data);
@@ -88,7 +88,7 @@ describe("redact()", () => {
     expect(redactor.redact(data)).toEqual({ text: "[key of anthropic]" });
   });
 
-  test("takes the longer one of two secrets that overlap", () => {
+  test("replaces the longer one of two overlapping secrets", () => {
     const redactor = new SecretRedactor([
       { value: "token-12345", placeholder: "[short]" },
       { value: "my-token-12345-long", placeholder: "[long]" },
@@ -101,7 +101,7 @@ describe("RedactedPieces", () => {
   const text = `Your key is ${KEY}, and "s" is a letter: ${KEY.slice(0, 9)} ${PASSWORD}`;
   const expected = createRedactor().redact(text);
 
-  test.each([1, 2, 3, 7, 20, 44, 1000])("gives the redacted text when it comes in pieces of %d", (size) => {
+  test.each([1, 2, 3, 7, 20, 44, 1000])("returns the redacted text for pieces of %d", (size) => {
     const pieces = new RedactedPieces(createRedactor());
     let shown = "";
     for (let start = 0; start < text.length; start += size) {
@@ -111,7 +111,7 @@ describe("RedactedPieces", () => {
     expect(shown + pieces.finish()).toBe(expected);
   });
 
-  test("holds nothing back that cannot become a secret", () => {
+  test("does not hold back text that cannot become a secret", () => {
     const pieces = new RedactedPieces(createRedactor());
     expect(pieces.push("Hello, what")).toBe("Hello, what");
     expect(pieces.push(" a nice key: sk-")).toBe(" a nice key: ");
@@ -119,7 +119,7 @@ describe("RedactedPieces", () => {
   });
 });
 
-test("redactPart() leaves out what may be the beginning of a secret", () => {
+test("redactPart() leaves out a possible beginning of a secret", () => {
   expect(createRedactor().redactPart(`A=${KEY} B=${KEY.slice(0, 12)}`)).toBe("A=[key of anthropic] B=");
 });
 

@@ -24,7 +24,7 @@ test.each([
   ["postgres://admin:hunter22@db.example.com/app", "a password in an address"],
   ["the api key is 0a1b2c3d4e5f6a7b8c9d", "a key or password"],
   ['password: "correct1horse2battery3"', "a key or password"],
-])("%p holds %p", (text, expected) => {
+])("%p contains %p", (text, expected) => {
   expect(findSecretText(text)).toBe(expected);
 });
 
@@ -37,11 +37,11 @@ test.each([
   "http://localhost:8080/a@b and git@github.com:owner/repo.git",
   "-----BEGIN CERTIFICATE-----",
   "The secret is to use smaller functions",
-])("%p holds none", (text) => {
+])("%p contains none", (text) => {
   expect(findSecretText(text)).toBeUndefined();
 });
 
-test("a long text made to be slow is looked through at once", () => {
+test("a long hostile text is searched quickly", () => {
   const startedAt = performance.now();
   for (const piece of ["sk-", "a://b:", "token is ", "eyJaaaaaaaa.", "A"])
     findSecretText(piece.repeat(1_000));

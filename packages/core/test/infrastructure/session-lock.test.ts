@@ -19,7 +19,7 @@ function makeLock(content?: string): SessionLock {
 
 const names = ({ path }: SessionLock) => readdirSync(dirname(path));
 
-test("one at a time holds it, and nothing stays behind", async () => {
+test("one process at a time holds it, and nothing stays behind", async () => {
   const lock = makeLock();
   const other = new SessionLock(lock.path);
   expect(await Promise.all([lock.take(), other.take()])).toEqual([true, false]);
@@ -36,7 +36,7 @@ test("one at a time holds it, and nothing stays behind", async () => {
   expect(names(lock)).toEqual([]);
 });
 
-test("a living process keeps it", async () => {
+test("a running process keeps it", async () => {
   const parent = process.ppid;
   const lock = makeLock(JSON.stringify({ pid: parent }));
   expect([lock.isHeld(), await lock.take(), names(lock)]).toEqual([true, false, ["a"]]);
@@ -58,23 +58,26 @@ if (process.platform === "linux")
     startTime: "5",
   });
 
-test.each(Object.entries(DEAD))("a lock of %s is taken over at once, by one", async (_, content) => {
-  const lock = makeLock(content);
-  expect(lock.isHeld()).toBe(false);
-  const all = Array.from({ length: 5 }, () => new SessionLock(lock.path));
-  const taken = await Promise.all(all.map((each) => each.take()));
-  expect(taken.filter(Boolean)).toHaveLength(1);
-  for (const each of all) each.release();
-  expect(names(lock)).toEqual([]);
-});
+test.each(Object.entries(DEAD))(
+  "a lock of %s is taken over immediately, by one process",
+  async (_, content) => {
+    const lock = makeLock(content);
+    expect(lock.isHeld()).toBe(false);
+    const all = Array.from({ length: 5 }, () => new SessionLock(lock.path));
+    const taken = await Promise.all(all.map((each) => each.take()));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    for (const each of all) each.release();
+    expect(names(lock)).toEqual([]);
+  },
+);
 
-test("a lock that is just being written is held", () => {
+test("a lock that is being written counts as held", () => {
   const lock = makeLock("");
   writeFileSync(lock.path, "");
   expect(lock.isHeld()).toBe(true);
 });
 
-test("a session has one lock, whatever way leads to it", () => {
+test("a session has one lock for all paths to it", () => {
   const project = makeTempDir();
   const link = join(makeTempDir(), "link");
   symlinkSync(project, link);

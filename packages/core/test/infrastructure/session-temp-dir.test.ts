@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { SessionTempDir } from "../../src/infrastructure/fs/state-files.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("is made on first use, is private, and is gone with the session", () => {
+test("is created on first use, is private, and is removed with the session", () => {
   const parent = makeTempDir();
   const directory = new SessionTempDir(parent);
   const path = directory.path() ?? "";
@@ -45,7 +45,7 @@ test("leftovers are removed after a week, and nothing else is", () => {
   expect([recent, open, ...others].filter((name) => !existsSync(join(parent, name)))).toEqual([]);
 });
 
-test("where no directory can be made there is none, and keeping says so", () => {
+test("is undefined if it cannot be created, and saving reports that", () => {
   const directory = new SessionTempDir(join(makeTempDir(), "missing"));
   expect(directory.path()).toBeUndefined();
   expect(directory.keep("a", "b")).toBeUndefined();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SpoolFile } from "../../src/infrastructure/process/output-file.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("what comes after the limit is dropped, and the file says why it ends", () => {
+test("output beyond the limit is dropped, and the file says why it ends", () => {
   const spool = SpoolFile.create(makeTempDir(), "call_1", 2 * 1024 * 1024);
   spool?.write(Buffer.alloc(1_500_000, "a"));
   expect(spool?.failure).toBeUndefined();
@@ -15,13 +15,13 @@ test("what comes after the limit is dropped, and the file says why it ends", () 
   expect(readFileSync(spool?.path ?? "", "utf8")).toBe("a".repeat(1_500_000) + "b".repeat(597_152));
 });
 
-test("a name that is no file name is made one, and two files never share it", () => {
+test("an invalid file name is replaced, and two files never have the same name", () => {
   const directory = makeTempDir();
   for (const name of ["../../etc/x", "../../etc/x"]) SpoolFile.create(directory, name)?.close();
   expect(readdirSync(directory).length).toBe(2);
   for (const name of readdirSync(directory)) expect(name).toMatch(/^______etc_x-[0-9a-f]{8}\.txt$/);
 });
 
-test("where no file can be made there is none", () => {
+test("is undefined if no file can be created", () => {
   expect(SpoolFile.create(join(makeTempDir(), "gone"), "call_1")).toBeUndefined();
 });

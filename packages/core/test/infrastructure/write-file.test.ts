@@ -24,7 +24,7 @@ function makeFile(content: string): { directory: string; path: string } {
   return { directory, path };
 }
 
-test("what is returned describes the file as it is afterwards", () => {
+test("the result describes the file after the write", () => {
   const { directory, path } = makeFile("old");
   expect(writeWholeFile(path, Buffer.from("new content"), look(path))).toEqual(look(path));
   expect(writeWholeFile(join(directory, "new"), Buffer.from("x"), undefined)).toEqual(
@@ -32,7 +32,7 @@ test("what is returned describes the file as it is afterwards", () => {
   );
 });
 
-test("a file that changed or came into being meanwhile is not overwritten", () => {
+test("a file that was changed or created in the meantime is not overwritten", () => {
   const { directory, path } = makeFile("old");
   const before = look(path);
   writeFileSync(path, "theirs");
@@ -77,15 +77,15 @@ function writeLimited(path: string, bytes: number): { message: string; output: s
   return { output: stdout.toString().trim(), message: stderr.toString() };
 }
 
-describe("a write that fails half-way", () => {
-  test("leaves the old content and nothing beside it", () => {
+describe("a write that fails partway", () => {
+  test("keeps the old content and leaves no temporary file", () => {
     const { directory, path } = makeFile("old");
     expect(writeLimited(path, 100_000)).toEqual({ output: "EFBIG", message: "" });
     expect(readFileSync(path, "utf8")).toBe("old");
     expect(readdirSync(directory)).toEqual(["file"]);
   });
 
-  test("leaves a file with two names as it was", () => {
+  test("does not change a file with two names", () => {
     const { directory, path } = makeFile("old content");
     linkSync(path, join(directory, "other"));
     expect(writeLimited(path, 100_000)).toEqual({ output: "EFBIG", message: "" });
@@ -93,7 +93,7 @@ describe("a write that fails half-way", () => {
     expect(readdirSync(directory).sort()).toEqual(["file", "other"]);
   });
 
-  test("makes no file", () => {
+  test("creates no file", () => {
     const directory = makeTempDir();
     expect(writeLimited(join(directory, "new"), 100_000)).toEqual({ output: "EFBIG", message: "" });
     expect(readdirSync(directory)).toEqual([]);

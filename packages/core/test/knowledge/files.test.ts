@@ -23,10 +23,10 @@ function sha256(content: string): string {
   return Bun.SHA256.hash(content, "hex");
 }
 
-describe("the files a text names", () => {
+describe("the files that a text names", () => {
   const pathsIn = (content: string) => findMentionedFiles(content, root).map(({ path }) => path);
 
-  test("are noted by their path from the project root with the hash of what they hold", () => {
+  test("are stored by their path from the project root with the hash of their content", () => {
     expect(findMentionedFiles("Styles live in src/a.ts.", root)).toEqual([
       { path: "src/a.ts", hash: sha256("This is src/a.ts.") },
     ]);
@@ -54,7 +54,7 @@ describe("the files a text names", () => {
     expect(pathsIn(paths.join(" "))).toEqual(paths.slice(0, 5));
   });
 
-  test("leave out secrets, what git and diligent keep, links out of the project, what is no file, and what is large", () => {
+  test("exclude secrets, files of git and diligent, links out of the project, non-files and large files", () => {
     put(".env");
     put("keys/server.pem");
     put(".git/config");
@@ -82,7 +82,7 @@ describe("an entry is possibly stale", () => {
     return createStaleCheck(root)(entry);
   }
 
-  test("once one of its files holds something else, not when it was only touched", () => {
+  test("once the content of one of its files has changed, not if it was only touched", () => {
     const entry = about("src/a.ts src/b.ts");
     expect(changedFile(entry)).toBeUndefined();
     utimesSync(join(root, "src/b.ts"), new Date(), new Date());
@@ -93,7 +93,7 @@ describe("an entry is possibly stale", () => {
     expect(changedFile(entry)).toBeUndefined();
   });
 
-  test("once one of its files is gone, or has become large", () => {
+  test("once one of its files is missing or has become large", () => {
     const entry = about("src/a.ts");
     put("src/a.ts", new Uint8Array(1024 * 1024 + 1));
     expect(changedFile(entry)).toBe("src/a.ts");
@@ -103,7 +103,7 @@ describe("an entry is possibly stale", () => {
     expect(changedFile(entry)).toBe("src/a.ts");
   });
 
-  test("not without files, and not by files that may not be looked at", () => {
+  test("not without files, and not because of unreadable files", () => {
     put(".env");
     symlinkSync("/etc/hostname", join(root, "out.txt"));
     const paths = ["../x", "/etc/passwd", ".env", "out.txt", ".git/HEAD", "src", "a\0b"];
@@ -114,14 +114,14 @@ describe("an entry is possibly stale", () => {
     ]).toEqual([undefined, undefined]);
   });
 
-  test("by its content alone: a file that has not been touched since is not even read", () => {
+  test("by content alone: a file that was not touched since is not even read", () => {
     const files = [{ path: "src/a.ts", hash: "what nothing has" }];
     expect(changedFile(knowledge("a", { files, timestamp: later() }))).toBeUndefined();
     expect(changedFile(knowledge("a", { files, timestamp: LONG_AGO }))).toBe("src/a.ts");
     expect(changedFile(knowledge("a", { files, timestamp: "some time ago" }))).toBe("src/a.ts");
   });
 
-  test("as far as 200 files are looked at", () => {
+  test("for the first 200 files", () => {
     const check = createStaleCheck(root);
     const gone = Array.from({ length: 250 }, (_, index) =>
       knowledge(`id${index}`, { files: [{ path: `gone${index}.ts`, hash: "0" }] }),

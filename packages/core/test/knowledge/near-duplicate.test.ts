@@ -8,7 +8,7 @@ function isKnown(content: string, existing: string): boolean {
   return findNearDuplicate([knowledge("a", { content: existing })], content) !== undefined;
 }
 
-describe("a text is known", () => {
+describe("a text is a duplicate", () => {
   test.each([
     ["Uses Bun.", "uses  bun"],
     ["Uses Bun.", "\n“USES BUN!”\u200b"],
@@ -19,7 +19,7 @@ describe("a text is known", () => {
     ["The tests are in `test/`.", "the tests are in `test/`"],
     [LONG, `${LONG} now`],
     [LONG, `Note: ${LONG}`],
-  ])("%p by %p", (content, existing) => {
+  ])("%p of %p", (content, existing) => {
     expect([isKnown(content, existing), isKnown(existing, content)]).toEqual([true, true]);
   });
 
@@ -29,7 +29,7 @@ describe("a text is known", () => {
     ["!!!", "???"],
     [LONG, "This project uses Bun"],
     ["Uses Bun.", ""],
-  ])("%p not by %p", (content, existing) => {
+  ])("%p not of %p", (content, existing) => {
     expect(isKnown(content, existing)).toBe(false);
   });
 
@@ -58,24 +58,24 @@ describe("a text is known", () => {
     ["underscores", "Write __init__ first", "Write init first"],
     ["an operator", "x = 1 in the tests", "x != 1 in the tests"],
     ["a language's sign", "Written in C", "Written in C++"],
-  ])("by no text that differs in %s", (_, content, existing) => {
+  ])("of no text that differs in %s", (_, content, existing) => {
     expect([isKnown(content, existing), isKnown(existing, content)]).toEqual([false, false]);
   });
 });
 
-test("the limit is 0.85 of all the different pairs of neighbouring words", () => {
+test("the limit is 0.85 of all the different pairs of neighboring words", () => {
   const words = (count: number) =>
     Array.from({ length: count }, (_, index) => `w${String.fromCharCode(97 + index)}`).join(" ");
   expect([isKnown(words(18), words(21)), isKnown(words(21), words(18))]).toEqual([true, true]);
   expect([isKnown(words(17), words(20)), isKnown(words(20), words(17))]).toEqual([false, false]);
 });
 
-test("how alike texts are does not depend on the order of their words", () => {
+test("similarity does not depend on the order of the words", () => {
   expect(measureSimilarity("a b c", "C, b; a.")).toBe(1);
   expect(measureSimilarity("a b", "b c")).toBe(1 / 3);
 });
 
-test("of several the most alike is found", () => {
+test("of several similar texts the most similar is found", () => {
   const entries = [knowledge("a", { content: `${LONG} here too` }), knowledge("b", { content: LONG })];
   expect(findNearDuplicate(entries, `${LONG} now`)?.id).toBe("b");
   expect(findNearDuplicate([], LONG)).toBeUndefined();

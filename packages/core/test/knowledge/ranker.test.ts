@@ -8,8 +8,8 @@ function rank(...entries: KnowledgeEntry[]): string[] {
   return rankKnowledge(entries, NOON).map(({ id }) => id);
 }
 
-describe("what counts more", () => {
-  test("higher-confidence, more-recent entries appear first, and superseded ones not at all", () => {
+describe("the order of entries", () => {
+  test("puts higher-confidence, more-recent entries first, and leaves superseded ones out", () => {
     expect(
       rank(
         knowledge("old-sure", { timestamp: daysAgo(60), confidence: 1 }),
@@ -29,14 +29,14 @@ describe("what counts more", () => {
     expect(scores).toEqual([0.8, 0.4, 0.2, 0.8 / 1024]);
   });
 
-  test("types have the plan's weights", () => {
+  test("weights the types as planned", () => {
     const types = ["correction", "preference", "pattern", "decision", "discovery"] as const;
     expect(types.map((type) => scoreKnowledge(knowledge("a", { type }), NOON))).toEqual([
       1.5, 1.3, 1, 1, 0.8,
     ]);
   });
 
-  test("a time in the future counts as now, one that cannot be read as long ago", () => {
+  test("treats a future time as now, and an invalid one as long ago", () => {
     const [future, unreadable] = ["2099-01-01T00:00:00.000Z", "yesterday"];
     expect(scoreKnowledge(knowledge("a", { timestamp: future }), NOON)).toBe(1);
     expect(scoreKnowledge(knowledge("a", { timestamp: unreadable }), NOON)).toBe(0);
@@ -49,34 +49,34 @@ describe("what counts more", () => {
     ).toEqual(["future", "ancient", "unreadable"]);
   });
 
-  test("of equal scores the order of the file is kept", () => {
+  test("keeps the file's order for equal scores", () => {
     const ids = ["c", "a", "b", "e", "d"];
     expect(rank(...ids.map((id) => knowledge(id)))).toEqual(ids);
   });
 
-  test("now is the default, and nothing ranks as nothing", () => {
+  test("uses the current time by default, and an empty list stays empty", () => {
     expect(rankKnowledge([knowledge("a")])).toEqual([knowledge("a")]);
     expect(rankKnowledge([])).toEqual([]);
   });
 });
 
-describe("what was superseded", () => {
+describe("a superseded entry", () => {
   const replacing = (id: string, supersedes: string, timestamp = daysAgo(0)) =>
     knowledge(id, { supersedes, timestamp });
 
-  test("is left out along a chain, in whatever order it stands in the file", () => {
+  test("is left out along a chain, in any order of the file", () => {
     expect(rank(replacing("c", "b"), knowledge("a"), replacing("b", "a"))).toEqual(["c"]);
   });
 
-  test("an entry that replaces one that is not there stays", () => {
+  test("an entry that replaces a missing one stays", () => {
     expect(rank(replacing("a", "gone"))).toEqual(["a"]);
   });
 
-  test("an entry that names itself stays", () => {
+  test("an entry that replaces itself stays", () => {
     expect(rank(replacing("a", "a"), knowledge("b"))).toEqual(["a", "b"]);
   });
 
-  test("of a circle the newest stays", () => {
+  test("of a cycle the newest stays", () => {
     const circle = [
       replacing("a", "b", daysAgo(3)),
       replacing("b", "c", daysAgo(1)),
@@ -86,13 +86,13 @@ describe("what was superseded", () => {
     expect(rank(...circle, knowledge("x"))).toEqual(["x", "b"]);
   });
 
-  test("a circle that something outside of it replaces is gone", () => {
+  test("a cycle that an outside entry replaces is removed", () => {
     const circle = [replacing("a", "b"), replacing("b", "a")];
     expect(rank(...circle, replacing("d", "b"))).toEqual(["d"]);
     expect(rank(...circle, replacing("d", "b"), replacing("e", "d"))).toEqual(["e"]);
   });
 
-  test("thousands of chains and circles take no time to speak of", () => {
+  test("thousands of chains and cycles are ranked quickly", () => {
     const circles = Array.from({ length: 5_000 }, (_, index) => [
       replacing(`a${index}`, `b${index}`),
       replacing(`b${index}`, `a${index}`),

@@ -35,7 +35,7 @@ async function readIds(path: string): Promise<string[]> {
 const line = (id: string) => `${JSON.stringify(knowledge(id))}\n`;
 
 describe("appending", () => {
-  test("and reading give back what was saved, one line each, in a private file and directory", async () => {
+  test("followed by reading returns what was saved, one line each, in a private file and directory", async () => {
     const { path, file } = makeStore();
     const full = knowledge("aaaaaaaa", {
       sessionId: "20261121120000-abcdef",
@@ -53,7 +53,7 @@ describe("appending", () => {
     expect([statSync(file).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
-  test("never touches what is there, and ends a last line that has no end", async () => {
+  test("never changes existing lines, and completes a last line without an end", async () => {
     const before = `${line("aaaaaaaa")}{"id":"torn`;
     const { path, file } = makeStore(before);
     await appendKnowledge(path, knowledge("bbbbbbbb"));
@@ -61,7 +61,7 @@ describe("appending", () => {
     expect(await readIds(path)).toEqual(["aaaaaaaa", "bbbbbbbb"]);
   });
 
-  test("at the same time loses nothing", async () => {
+  test("from several processes at the same time loses nothing", async () => {
     const { path } = makeStore();
     const ids = Array.from({ length: 50 }, (_, index) => `id${index}`);
     await Promise.all(ids.map((id) => appendKnowledge(path, knowledge(id))));
@@ -70,7 +70,7 @@ describe("appending", () => {
 });
 
 describe("reading", () => {
-  test("finds nothing where there is no directory, no file or an empty one", async () => {
+  test("finds nothing without a directory or file, or in an empty file", async () => {
     const { path } = makeStore();
     expect(await readKnowledge(path)).toEqual([]);
     mkdirSync(path, { recursive: true });
@@ -79,7 +79,7 @@ describe("reading", () => {
     expect(await readKnowledge(path)).toEqual([]);
   });
 
-  test("passes over lines that are damaged", async () => {
+  test("skips damaged lines", async () => {
     const damage = `\n{"id":\nnull\n42\n[]\n"text"\n{}\n\0\0\0\n\u{feff}x\n`;
     const { path } = makeStore(
       `${line("aaaaaaaa")}${damage}${line("bbbbbbbb")}${line("cccccccc").slice(0, 40)}`,
@@ -87,7 +87,7 @@ describe("reading", () => {
     expect(await readIds(path)).toEqual(["aaaaaaaa", "bbbbbbbb"]);
   });
 
-  test("finds an entry behind zeros, and one with Windows line ends", async () => {
+  test("finds an entry after zero bytes, and one with Windows line ends", async () => {
     const { path } = makeStore(`\0\0\0${line("aaaaaaaa")}${line("bbbbbbbb").replace("\n", "\r\n")}`);
     expect(await readIds(path)).toEqual(["aaaaaaaa", "bbbbbbbb"]);
   });
@@ -110,14 +110,14 @@ describe("reading", () => {
     { tags: [5] },
     { files: [{ path: "a" }] },
     { removes: 5 },
-  ])("passes over an entry with the wrong field %p", async (wrong) => {
+  ])("skips an entry with the invalid field %p", async (wrong) => {
     const { path } = makeStore(
       `${JSON.stringify({ ...knowledge("aaaaaaaa"), ...wrong })}\n${line("bbbbbbbb")}`,
     );
     expect(await readIds(path)).toEqual(["bbbbbbbb"]);
   });
 
-  test("keeps fields it does not know, and brings a confidence into its range", async () => {
+  test("keeps unknown fields, and limits a confidence to its range", async () => {
     const raw = { ...knowledge("aaaaaaaa"), confidence: 7, mood: { good: true } };
     const { path } = makeStore(
       `${JSON.stringify(raw)}\n${JSON.stringify({ ...raw, id: "b", confidence: -1 })}`,
@@ -128,7 +128,7 @@ describe("reading", () => {
     ]);
   });
 
-  test("lets the last of several lines with one id count", async () => {
+  test("uses the last of several lines with one id", async () => {
     const { path } = makeStore(line("aaaaaaaa") + line("bbbbbbbb"));
     await appendKnowledge(path, knowledge("aaaaaaaa", { content: "Now this." }));
     expect((await readKnowledge(path)).map(({ content }) => content)).toEqual([
@@ -149,7 +149,7 @@ describe("reading", () => {
 });
 
 describe("removing", () => {
-  test("is a line of its own, and the entry's line stays", async () => {
+  test("appends a line, and the entry's line stays", async () => {
     const { path, file } = makeStore(line("aaaaaaaa") + line("bbbbbbbb"));
     await removeKnowledge(path, ["aaaaaaaa", "unknown0"]);
     expect(await readIds(path)).toEqual(["bbbbbbbb"]);
@@ -163,22 +163,22 @@ describe("removing", () => {
     });
   });
 
-  test("takes away what stands before it, not what is saved later", async () => {
+  test("removes earlier lines of the entry, not later ones", async () => {
     const { path } = makeStore(line("aaaaaaaa"));
     await removeKnowledge(path, ["aaaaaaaa"]);
     await appendKnowledge(path, knowledge("aaaaaaaa"));
     expect(await readIds(path)).toEqual(["aaaaaaaa"]);
   });
 
-  test("of nothing writes nothing", async () => {
+  test("of an unknown entry writes nothing", async () => {
     const { path } = makeStore();
     await removeKnowledge(path, []);
     expect(() => statSync(path)).toThrow();
   });
 });
 
-describe("a place that is not ours", () => {
-  test("a directory that is a link is refused, for reading and for writing", async () => {
+describe("an unsafe location", () => {
+  test("a directory that is a link is refused for reading and writing", async () => {
     const { path } = makeStore();
     const elsewhere = makeTempDir();
     writeFileSync(join(elsewhere, "knowledge.jsonl"), line("aaaaaaaa"));
@@ -199,7 +199,7 @@ describe("a place that is not ours", () => {
     expect(await failure(appendKnowledge(path, knowledge("bbbbbbbb")))).toBe(message);
   });
 
-  test("a file in the directory's place is refused", async () => {
+  test("a file in place of the directory is refused", async () => {
     const { path } = makeStore();
     mkdirSync(join(path, ".."), { recursive: true });
     writeFileSync(path, "");

@@ -59,7 +59,7 @@ describe("the kind of an error", () => {
     expect([failure.errorType, failure.statusCode]).toEqual([errorType, status]);
   });
 
-  test("a spend limit is told by its code, whatever the status", () => {
+  test("a spend limit is recognized by its code, for any status", () => {
     const error = {
       type: "rate_limit_error",
       message: "no",
@@ -74,21 +74,21 @@ describe("the kind of an error", () => {
 });
 
 describe("the message of an error", () => {
-  test("names status, type and words, and for a bad key the variable", async () => {
+  test("names status, type and text, and for an invalid key the variable", async () => {
     const failure = await failureFor(errorReply(401, "authentication_error", "invalid x-api-key"));
     expect(withoutHost(failure)).toBe(
       "HOST answered 401: authentication_error: invalid x-api-key (check ANTHROPIC_API_KEY)",
     );
   });
 
-  test("never holds the key, not even half of it at the cut", async () => {
+  test("never contains the key, not even half of it at the cut", async () => {
     const echo = `${"x".repeat(190)} Bearer ${KEY} and ${KEY}`;
     for (const reply of [errorReply(400, "invalid_request_error", echo), { status: 500, body: echo }]) {
       expect((await failureFor(reply)).message).not.toContain(KEY.slice(0, 5));
     }
   });
 
-  test("is one line without control characters for a page that is no JSON", async () => {
+  test("is one line without control characters for a page that is not JSON", async () => {
     const page = `<html>\n\x1b[31m<h1>502 Bad\u202e Gateway</h1>\x00\r\n${"y".repeat(500)}`;
     const failure = await failureFor({ status: 502, headers: { "content-type": "text/html" }, body: page });
     expect([failure.errorType, withoutHost(failure)]).toEqual([
@@ -97,12 +97,12 @@ describe("the message of an error", () => {
     ]);
   });
 
-  test("says so when the body is empty", async () => {
+  test("says if the body is empty", async () => {
     expect(withoutHost(await failureFor({ status: 500, body: "" }))).toBe("HOST answered 500: (empty)");
   });
 });
 
-describe("a 200 that is no event stream", () => {
+describe("a response with status 200 that is not an event stream", () => {
   test.each([
     ["text/html", "<html>Log in</html>", "invalid_response", "HOST answered 200: <html>Log in</html>"],
     ["application/json", "", "invalid_response", "HOST answered 200: (empty)"],
@@ -123,14 +123,14 @@ describe("a 200 that is no event stream", () => {
     expect([failure.errorType, withoutHost(failure)]).toEqual([errorType, message]);
   });
 
-  test("is read no further than its beginning", async () => {
+  test("is read only at its beginning", async () => {
     const body = "z".repeat(100_000);
     const failure = await failureFor({ headers: { "content-type": "text/plain" }, body, ending: "hang" });
     expect(failure.message).toEndWith(`${"z".repeat(200)}…`);
   });
 });
 
-test("a redirect is not followed: the key and the conversation stay with the host that was chosen", async () => {
+test("a redirect is not followed: the key and the conversation stay with the configured host", async () => {
   await using other = await startSseServer({});
   const location = `${other.url}/v1/messages`;
   for (const status of [301, 302, 307, 308]) {
@@ -143,7 +143,7 @@ test("a redirect is not followed: the key and the conversation stay with the hos
   expect(other.requests).toEqual([]);
 });
 
-test("how long to wait is taken from the headers", async () => {
+test("the delay is read from the headers", async () => {
   const waitFor = async (headers: Record<string, string>) =>
     (await failureFor(errorReply(429, "rate_limit_error", "slow down", headers))).retryAfterMs;
   expect(await waitFor({ "retry-after": "3" })).toBe(3_000);

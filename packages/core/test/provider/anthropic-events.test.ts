@@ -81,14 +81,14 @@ describe("events", () => {
     ]);
   });
 
-  test("blocks whose events interleave each get their own", () => {
+  test("blocks whose events alternate each get their own", () => {
     const [startA, deltaA, stopA] = callBlock(0, "a", '{"n":1}');
     const [startB, deltaB, stopB] = callBlock(1, "b", '{"n":2}');
     const content = contentOf([startA, startB, deltaB, deltaA, stopA, stopB], messageEnd("tool_use"));
     expect(content).toEqual([call("a", "read", { n: 1 }), call("b", "read", { n: 2 })]);
   });
 
-  test("unknown events, unknown deltas and deltas of no block change nothing", () => {
+  test("unknown events, unknown deltas and deltas without a block change nothing", () => {
     const noise = [
       null,
       7,
@@ -103,7 +103,7 @@ describe("events", () => {
   });
 });
 
-test("a delta that does not belong to its block leaves nothing that would be sent back with it", () => {
+test("a delta that does not fit its block is not kept", () => {
   const [start, delta, stop] = callBlock(0, "a", '{"n":1}');
   const strays = [
     { type: "input_json_dxlta", partial_json: "{" },
@@ -114,7 +114,7 @@ test("a delta that does not belong to its block leaves nothing that would be sen
   expect(content).toEqual([call("a", "read", { n: 1 })]);
 });
 
-test("blocks without an index, without a type and without content are taken as far as they go", () => {
+test("blocks without an index, a type or content are read as far as possible", () => {
   const { ours, message } = play([
     { type: "message_start" },
     ...openBlock(0, { text: "no type" }),
@@ -131,7 +131,7 @@ test("blocks without an index, without a type and without content are taken as f
 
 describe("tool arguments", () => {
   test.each([[[]], [[""]], [["", " "]], [["{}"]]])(
-    "no arguments, as in %j, are an empty object",
+    "missing arguments, as in %j, are an empty object",
     (pieces) => {
       expect(contentOf(callBlock(0, "a", ...pieces), messageEnd("tool_use"))).toEqual([call("a")]);
     },
@@ -143,7 +143,7 @@ describe("tool arguments", () => {
     ]);
   });
 
-  test("a call that the token limit cut is kept with what came of its arguments", () => {
+  test("a call that the token limit cut keeps the received part of its arguments", () => {
     const invalid = (json: string) => [{ ...call("a"), invalidInput: json }];
     const end = messageEnd("max_tokens");
     expect(contentOf(openCall(0, "a", '{"path": "/et'), end)).toEqual(invalid('{"path": "/et'));
@@ -153,7 +153,7 @@ describe("tool arguments", () => {
     expect(contentOf(callBlock(0, "a", '{"path":"x"}'), end)).toEqual([call("a", "read", { path: "x" })]);
   });
 
-  test("who called a tool is kept unless it was the model itself", () => {
+  test("the caller of a tool is kept unless it was the model itself", () => {
     const caller = { type: "code_execution_20260120", tool_id: "srv" };
     const start = { type: "tool_use", id: "a", name: "read", input: { n: 1 }, caller };
     expect(contentOf(block(0, start), messageEnd("tool_use"))).toEqual([
@@ -162,8 +162,8 @@ describe("tool arguments", () => {
   });
 });
 
-describe("blocks we do not model", () => {
-  test("they are kept whole with what their deltas added", () => {
+describe("unknown kinds of blocks", () => {
+  test("they are kept completely, including their deltas", () => {
     const use = { type: "server_tool_use", id: "srv", name: "web_search", input: {} };
     const odd = { type: "odd_block", text: "a", list: [1], left: null };
     expect(
@@ -214,13 +214,13 @@ describe("stop reasons", () => {
     expect([message.stopReason, message.rawStopReason]).toEqual([expected, raw]);
   });
 
-  test("no stop reason is the end of the turn", () => {
+  test("a missing stop reason means the end of the turn", () => {
     const { message } = play([messageStart(), ...textBlock(0, "hi"), ...messageEnd(null)]);
     expect([message.stopReason, message.rawStopReason]).toEqual(["end_turn", undefined]);
   });
 });
 
-test("an aborted answer holds complete calls, signed thinking and half a text, but no half call", () => {
+test("an aborted answer contains complete calls, signed thinking and partial text, but no partial call", () => {
   const { message } = play([
     messageStart(),
     ...thinkingBlock(0, "done", "sig"),
@@ -245,7 +245,7 @@ test("an aborted answer holds complete calls, signed thinking and half a text, b
   });
 });
 
-test("usage is in whole numbers from zero on", () => {
+test("token counts are whole numbers of at least zero", () => {
   const { message } = play([
     messageStart({ input_tokens: 10.7, cache_read_input_tokens: -7, output_tokens: 1 }),
     ...messageEnd("end_turn", { output_tokens: -5 }),

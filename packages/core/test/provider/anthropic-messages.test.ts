@@ -64,7 +64,7 @@ describe("the messages of a request", () => {
     ]);
   });
 
-  test("signed and redacted thinking goes back verbatim and in order", () => {
+  test("signed and redacted thinking is sent back verbatim and in order", () => {
     const content = requestOf([
       user("go"),
       assistant([
@@ -87,7 +87,7 @@ describe("the messages of a request", () => {
     ]);
   });
 
-  test("thinking that is unsigned, foreign, refused before or at the end of a turn is left out", () => {
+  test("thinking that is unsigned, foreign, rejected before or at the end of a turn is left out", () => {
     const messages = [
       user("go"),
       assistant([
@@ -106,7 +106,7 @@ describe("the messages of a request", () => {
     expect(thinkingOf(request)).toEqual([]);
   });
 
-  test("a turn with nothing left is left out and its neighbours become one user message", () => {
+  test("an empty turn is left out and its neighbors become one user message", () => {
     const messages = [
       user("one"),
       assistant([{ type: "thinking", thinking: "hm", signature: "s" }]),
@@ -123,7 +123,7 @@ describe("the messages of a request", () => {
     ]);
   });
 
-  test("what only the provider understands goes back unchanged", () => {
+  test("opaque blocks of the provider are sent back unchanged", () => {
     const use = { type: "server_tool_use", id: "srv", name: "web_search", input: { query: "x" } };
     const found = {
       type: "web_search_tool_result",
@@ -165,7 +165,7 @@ describe("the messages of a request", () => {
     expect(requestOf(messages).messages[1]?.content).toEqual([{ type: "text", text: "I look." }]);
   });
 
-  test("a paused turn is sent back as it is, with nothing behind it", () => {
+  test("a paused turn is sent back unchanged, with nothing after it", () => {
     const use = { type: "server_tool_use", id: "srv", name: "web_search", input: {} };
     const paused = assistant([text("I look."), { type: "opaque", provider: "anthropic", raw: use }], {
       stopReason: "tool_use",
@@ -177,7 +177,7 @@ describe("the messages of a request", () => {
     expect(checkAnthropicRequest(request)).toEqual([]);
   });
 
-  test("a paused turn that ends in white space is sent without it, and kept with it", () => {
+  test("a paused turn that ends in white space is sent without it, and stored with it", () => {
     const use = { type: "server_tool_use", id: "srv", name: "web_search", input: {} };
     const answer = { type: "web_search_tool_result", tool_use_id: "srv", content: [] };
     const opaque = [use, answer].map((raw) => ({ type: "opaque" as const, provider: "anthropic", raw }));
@@ -214,7 +214,7 @@ describe("the messages of a request", () => {
     expect(checkAnthropicRequest(request)).toEqual([]);
   });
 
-  test("a server tool stays open while our own results for the same turn go back", () => {
+  test("a server tool call stays open while our own results for the same turn are sent back", () => {
     const use = { type: "server_tool_use", id: "srv", name: "code_execution", input: {} };
     const messages = [
       user("roll"),
@@ -229,7 +229,7 @@ describe("the messages of a request", () => {
     expect(requestOf([...messages, user("stop")]).messages[1]?.content).toHaveLength(1);
   });
 
-  test("an assistant message that opens, follows another or ends the conversation has a user's word beside it", () => {
+  test("an assistant message that opens, follows another or ends the conversation gets a user message beside it", () => {
     const messages = [assistant([text("1")]), assistant([text("2")])];
     expect(withoutMarkers(requestOf(messages).messages).map(({ content }) => content)).toEqual([
       [{ type: "text", text: "Continue." }],
@@ -240,7 +240,7 @@ describe("the messages of a request", () => {
     ]);
   });
 
-  test("ids and names of calls fit the API's pattern and ids stay apart", () => {
+  test("ids and names of calls match the API's pattern and ids stay unique", () => {
     const messages = [
       user("go"),
       assistant([call("fc|1", "ls/what?"), call("fc.1", ""), call("fc_1", "x".repeat(200))]),

@@ -31,7 +31,7 @@ function recordingNamed(part: string): Recording {
 }
 
 describe("the recordings", () => {
-  test("all of them are there", () => {
+  test("all files are present", () => {
     expect(RECORDINGS).toHaveLength(37);
     expect(new Set(RECORDINGS.map(({ name }) => name.split(" ")[0])).size).toBe(17);
   });
@@ -46,7 +46,7 @@ describe("the recordings", () => {
     }
   });
 
-  test("the responses of each file can be sent back with all but the blank texts", async () => {
+  test("the responses of each file can be sent back completely except for blank texts", async () => {
     const messages = await replay(...RECORDINGS.map(({ events }) => ({ events })));
     const files = Map.groupBy(RECORDINGS.keys(), (index) => RECORDINGS[index]?.name.split(" ")[0]);
     for (const [file, indexes] of files) {
@@ -71,7 +71,7 @@ describe("the bytes of an answer", () => {
   const expected = { ...reduceRecording(searched.events), model: TEST_MODEL.id, timestamp: 0 };
   const sse = toSse(searched.events);
 
-  test.each([1, 2, 3, 7, 64, 1000, 4093])("may come in pieces of %d", async (pieceBytes) => {
+  test.each([1, 2, 3, 7, 64, 1000, 4093])("may arrive in pieces of %d", async (pieceBytes) => {
     const { events } = recordingNamed("tool-no-args");
     const small = { ...reduceRecording(events), model: TEST_MODEL.id, timestamp: 0 };
     const found: unknown[] = await replay({ events, pieceBytes });
@@ -91,7 +91,7 @@ describe("the bytes of an answer", () => {
     expect(found).toEqual(variants.map(() => expected));
   });
 
-  test("make no message when they end anywhere before the last event", async () => {
+  test("produce no message if they end before the last event", async () => {
     const { events } = recordingNamed("json-tool.2");
     const bytes = Buffer.from(toSse(events));
     const lastEvent = bytes.indexOf("event: message_stop");

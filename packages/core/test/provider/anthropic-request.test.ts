@@ -64,14 +64,14 @@ describe("toAnthropicRequest", () => {
     expect(checkAnthropicRequest(request)).toEqual([]);
   });
 
-  test("the answer is capped by the option and by the model", () => {
+  test("the answer is limited by the option and by the model", () => {
     const maxTokensFor = (maxTokens: number) =>
       toAnthropicRequest(TEST_MODEL, { systemPrompt: "", messages: [user("hi")], tools: [] }, { maxTokens })
         .max_tokens;
     expect([maxTokensFor(100), maxTokensFor(99_999), maxTokensFor(0)]).toEqual([100, 8_000, 1]);
   });
 
-  test("each request repeats the one before it, cache markers aside", () => {
+  test("each request repeats the one before it, except for cache markers", () => {
     const messages: Message[] = [user("one")];
     let previous = withoutMarkers(requestOf(messages));
     for (let turn = 0; turn < 30; turn++) {
@@ -94,7 +94,7 @@ describe("toAnthropicRequest", () => {
     }
   });
 
-  test("none of ten thousand broken histories makes a request that the API refuses", () => {
+  test("none of ten thousand broken histories produces a request that the API rejects", () => {
     const random = createRandom(3);
     const thinking: Array<Model["thinking"]> = ["none", "adaptive", "always", "budget"];
     for (let round = 0; round < 10_000; round++) {

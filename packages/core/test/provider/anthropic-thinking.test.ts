@@ -22,13 +22,13 @@ function thinkingFor({ thinking = "none", id = "claude-x", messages = [user("hi"
   return [asked, output];
 }
 
-test("a model that decides itself is asked for summaries, with the effort where there is one", () => {
+test("an adaptive model is asked for summaries, with the effort if one is set", () => {
   const adaptive = { type: "adaptive" as const, display: "summarized" as const };
   expect(thinkingFor({ thinking: "adaptive" })).toEqual([adaptive, undefined]);
   expect(thinkingFor({ thinking: "adaptive", effort: "max" })).toEqual([adaptive, { effort: "max" }]);
 });
 
-test("thinking is turned off in the word that the model knows", () => {
+test("thinking is disabled with the value that the model knows", () => {
   expect(thinkingFor({ thinking: "adaptive", effort: "off" })).toEqual([{ type: "disabled" }, undefined]);
   expect(thinkingFor({ thinking: "adaptive", effort: "off", id: "claude-sonnet-5-5" })).toEqual([
     { type: "between_tools" },
@@ -40,7 +40,7 @@ test("thinking is turned off in the word that the model knows", () => {
   ]);
 });
 
-test("a budget leaves half of the answer and is not asked for below its minimum", () => {
+test("a budget leaves half of the answer and is not requested below its minimum", () => {
   const budgetFor = (effort: Effort, maxTokens: number) =>
     thinkingFor({ thinking: "budget", effort, maxTokens })[0];
   expect(budgetFor("high", 64_000)).toEqual({ type: "enabled", budget_tokens: 16_384 });
@@ -51,7 +51,7 @@ test("a budget leaves half of the answer and is not asked for below its minimum"
   expect(thinkingFor({ thinking: "budget" })[0]).toBeUndefined();
 });
 
-test("a turn that began without thinking goes on without a budget", () => {
+test("a turn that began without thinking continues without a budget", () => {
   const unsigned = [user("go"), assistant([call("a")]), result("a")];
   const signature = { type: "thinking" as const, thinking: "hm", signature: "s" };
   const signed = [user("go"), assistant([signature, call("a")]), result("a")];
@@ -61,6 +61,6 @@ test("a turn that began without thinking goes on without a budget", () => {
   expect(ask(signed)).toEqual({ type: "enabled", budget_tokens: 4_096 });
 });
 
-test("a model without thinking is asked for none", () => {
+test("a model without thinking gets no thinking fields", () => {
   expect(thinkingFor({ effort: "high" })).toEqual([undefined, undefined]);
 });

@@ -36,7 +36,7 @@ async function failureFor(reply: Reply): Promise<ProviderError> {
 }
 
 describe("a request", () => {
-  test("goes to the messages path with the key, and nothing else may set headers for it", async () => {
+  test("is sent to the messages path with the key, and nothing else can set its headers", async () => {
     process.env.ANTHROPIC_CUSTOM_HEADERS = "Authorization: Bearer other\nX-Api-Key: other";
     process.env.ANTHROPIC_AUTH_TOKEN = "other";
     await using server = await startSseServer({ events: textAnswer("hi") });
@@ -54,7 +54,7 @@ describe("a request", () => {
     expect(server.problems).toEqual([]);
   });
 
-  test("is sent once whatever goes wrong, and prints nothing", async () => {
+  test("is sent only once after any failure, and prints nothing", async () => {
     const printed = (["log", "info", "warn", "error", "debug"] as const).map((name) => spyOn(console, name));
     await using server = await startSseServer(errorReply(500, "api_error", "Internal server error"));
     const model = { ...TEST_MODEL, id: "claude-sonnet-4-5" };
@@ -69,7 +69,7 @@ describe("a request", () => {
     }
   });
 
-  test("brings no message twice and ends in done", async () => {
+  test("emits no message twice and ends with done", async () => {
     await preloadAnthropic();
     await using server = await startSseServer({ events: textAnswer("hi") });
     const events: string[] = [];
@@ -77,7 +77,7 @@ describe("a request", () => {
     expect(events).toEqual(["start", "usage", "text_delta", "text_end", "usage", "done"]);
   });
 
-  test("with a key that cannot be one, or to no address, fails before anything is sent", async () => {
+  test("with an invalid key or address fails before anything is sent", async () => {
     const context = { systemPrompt: "", messages: [user("go")], tools: [] };
     const failure = (key: string, url?: string) =>
       createAnthropicStream(key, url)(TEST_MODEL, context, {})
@@ -126,7 +126,7 @@ describe("aborting", () => {
     });
   });
 
-  test("ends a request whose headers never come, and one that was aborted before it began", async () => {
+  test("ends a request whose headers never arrive, and one that was aborted before it began", async () => {
     await using server = await startSseServer({ silent: true });
     const controller = new AbortController();
     const waiting = ask(server.url, { signal: controller.signal }).result();
@@ -140,10 +140,10 @@ describe("aborting", () => {
   });
 });
 
-describe("an answer that breaks off", () => {
+describe("an interrupted answer", () => {
   const partial = [messageStart(), ...textBlock(0, "half")];
 
-  test("is cut when it ends without its last event", async () => {
+  test("is stream_cut if it ends without its last event", async () => {
     expect((await failureFor({ events: partial })).errorType).toBe("stream_cut");
     expect((await failureFor({ events: [] })).errorType).toBe("stream_cut");
     expect((await failureFor({ body: 'event: message_start\ndata: {"type":\n\n' })).errorType).toBe(
@@ -151,7 +151,7 @@ describe("an answer that breaks off", () => {
     );
   });
 
-  test("is a network error when the connection is reset", async () => {
+  test("is a network error if the connection is reset", async () => {
     expect((await failureFor({ events: partial, ending: "reset" })).errorType).toBe("network");
   });
 
@@ -171,7 +171,7 @@ describe("an answer that breaks off", () => {
     }
   });
 
-  test("after its last event is whole, even when the connection stays open or is reset", async () => {
+  test("after its last event is complete, even if the connection stays open or is reset", async () => {
     for (const ending of ["hang", "reset"] as const) {
       const read = Promise.withResolvers<void>();
       await using server = await startSseServer({
@@ -186,8 +186,8 @@ describe("an answer that breaks off", () => {
   });
 });
 
-describe("thinking that the API refuses", () => {
-  test("is left out from then on, and the conversation goes on", async () => {
+describe("thinking that the API rejects", () => {
+  test("is left out from then on, and the conversation continues", async () => {
     const refusal =
       "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified.";
     await using server = await startSseServer(errorReply(400, "invalid_request_error", refusal), {
@@ -214,7 +214,7 @@ afterEach(() => {
   delete process.env.ANTHROPIC_AUTH_TOKEN;
 });
 
-test("a server that nobody listens at is a network error that names it", async () => {
+test("a refused connection is a network error that names the server", async () => {
   const server = await startSseServer();
   await server[Symbol.asyncDispose]();
   const failure = await failureOf(server.url);

@@ -68,7 +68,7 @@ test("classifyOpenAIError recognizes a refused connection and a time limit", asy
   });
 });
 
-test("classifyOpenAIError returns a ProviderError as it is, and takes whatever else was thrown", () => {
+test("classifyOpenAIError returns a ProviderError unchanged, and accepts any thrown value", () => {
   const known = new ProviderError("busy", "overloaded");
   expect(classifyOpenAIError(known)).toBe(known);
   expect(classifyOpenAIError("what")).toMatchObject({ errorType: "unknown", isRetryable: false });

@@ -14,7 +14,7 @@ const TWO = [
   ["read", { path: "b" }],
 ];
 
-describe("two calls are two", () => {
+describe("two calls stay separate", () => {
   const [a, b] = ['{"path":"a"}', '{"path":"b"}'];
 
   test.each<[string, unknown[]]>([
@@ -128,7 +128,7 @@ describe("two calls are two", () => {
   });
 });
 
-test("two calls without arguments, index and id are two when they come in one chunk", () => {
+test("two calls without arguments, index and id are two if they arrive in one chunk", () => {
   const ls = callEntry("", { name: "ls" });
   expect(callsOf([callChunk(ls, ls)])).toEqual([
     ["ls", {}],
@@ -136,7 +136,7 @@ test("two calls without arguments, index and id are two when they come in one ch
   ]);
 });
 
-describe("one call is one", () => {
+describe("one call stays one", () => {
   test.each<[string, unknown[], unknown]>([
     ["without arguments", [callChunk(callEntry(undefined, { index: 0, name: "ls" }))], ["ls", {}]],
     ["with empty arguments", [callChunk(callEntry("", { index: 0, name: "ls" }))], ["ls", {}]],
@@ -182,7 +182,7 @@ describe("one call is one", () => {
     expect(callsOf(chunks)).toEqual([expected]);
   });
 
-  test("told of before its arguments, and before its end when its name comes late", () => {
+  test("a call is announced before its arguments, and before its end if its name arrives late", () => {
     const { events } = applyChunks([
       callChunk(callEntry("{", { index: 0, id: "x" })),
       callChunk(callEntry("}", { index: 0, name: "read" })),
@@ -197,7 +197,7 @@ describe("one call is one", () => {
   });
 });
 
-test("a call at which the answer was cut has invalid arguments, even when none had come", () => {
+test("a call that was cut off has invalid arguments, even if none had arrived", () => {
   const cut = (json: string) =>
     callsOf(
       [callChunk(callEntry("{}", { index: 0, name: "ls" }), callEntry(json, { index: 1, name: "ls" }))],
@@ -224,22 +224,22 @@ describe("the id of a call", () => {
     return told;
   };
 
-  test("that the server gave is kept", () => {
+  test("is kept if the server sent one", () => {
     expect(idsOf(["call_x", "functions.ls:1"])).toEqual(["call_x", "functions.ls:1"]);
   });
 
-  test("that is missing is made, unlike any of the conversation's", () => {
+  test("is generated if it is missing, different from all others in the conversation", () => {
     expect(idsOf([undefined, ""])).toEqual(["call00001", "call00002"]);
     expect(idsOf([undefined, undefined], ["a", "call00003"])).toEqual(["call00004", "call00005"]);
     expect(idsOf(["call00002", undefined])).toEqual(["call00002", "call00003"]);
   });
 
-  test("that the conversation has already is changed", () => {
+  test("is changed if the conversation has it already", () => {
     expect(idsOf(["0", "0", "1"], ["0", "0_2"])).toEqual(["0_3", "0_4", "1"]);
   });
 });
 
-test("what a gateway sends with a call and wants back is kept under the server's name", () => {
+test("data that a gateway sends with a call and expects back is kept under the server's name", () => {
   const extra = { google: { thought_signature: "x" } };
   const entry = { ...callEntry("{}", { index: 0, id: "a", name: "ls" }), extra_content: extra };
   const { message } = applyChunks([callChunk(entry), finishChunk("stop")]);

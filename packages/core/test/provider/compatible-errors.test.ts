@@ -92,7 +92,7 @@ describe("a request that is too long is an overflow", () => {
   });
 });
 
-describe("an error in the place of an answer", () => {
+describe("an error instead of an answer", () => {
   test.each<[string, Reply, string, string]>([
     [
       "a model that is missing",
@@ -202,7 +202,7 @@ describe("an error in the place of an answer", () => {
     expect([failure.errorType, withoutHost(failure)]).toEqual([errorType, message]);
   });
 
-  test("of an address that lacks the API's path says so", async () => {
+  test("for an address without the API's path says so", async () => {
     const missing = jsonReply(404, { detail: "Not Found" });
     expect((await failureFor(missing, KEY, "")).message).toEndWith(
       "Not Found (check the model's name and provider.compatible.local.baseUrl) (most servers have this API below /v1, which the address does not end in)",
@@ -215,7 +215,7 @@ describe("an error in the place of an answer", () => {
     }
   });
 
-  test("that is a redirect is not followed", async () => {
+  test("for a redirect is not followed", async () => {
     await using other = await startSseServer({});
     const failure = await failureFor({ status: 307, headers: { location: `${other.url}/v1` }, body: "" });
     expect([failure.errorType, failure.message]).toEqual([
@@ -225,7 +225,7 @@ describe("an error in the place of an answer", () => {
     expect(other.requests).toEqual([]);
   });
 
-  test("does not show the key, but a placeholder is none", async () => {
+  test("does not contain the key, unless it is a placeholder", async () => {
     const echo = jsonReply(400, { error: { message: `no ollama here: ${KEY}` } });
     expect(withoutHost(await failureFor(echo))).toBe("HOST answered 400: no ollama here: [key of local]");
     expect(withoutHost(await failureFor(echo, "ollama"))).toContain(`no ollama here: ${KEY}`);
@@ -235,7 +235,7 @@ describe("an error in the place of an answer", () => {
   });
 });
 
-describe("a server that nobody listens at", () => {
+describe("a refused connection", () => {
   async function refusalAt(path: string): Promise<ProviderError> {
     const server = await startSseServer();
     await server[Symbol.asyncDispose]();
@@ -246,7 +246,7 @@ describe("a server that nobody listens at", () => {
       .catch((error) => error);
   }
 
-  test("is a network error that asks whether it runs, without the password in its address", async () => {
+  test("is a network error that asks whether the server is running, without the password in its address", async () => {
     const failure = await refusalAt("/v1/?key=secret");
     expect([failure.errorType, failure.isRetryable, withoutHost(failure)]).toEqual([
       "network",

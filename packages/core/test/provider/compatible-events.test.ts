@@ -15,7 +15,7 @@ import { call, text } from "../support/messages.ts";
 const USAGE = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 describe("an answer", () => {
-  test("of text is told as it comes", () => {
+  test("of text is emitted as it arrives", () => {
     const { events, message } = applyChunks(textAnswer("hello"));
     expect(events).toEqual([
       { type: "start" },
@@ -67,7 +67,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("in one piece, with a message in the place of deltas, is the same", () => {
+  test("in one piece, with a message instead of deltas, gives the same result", () => {
     const message = {
       role: "assistant",
       content: "so",
@@ -85,7 +85,7 @@ describe("an answer", () => {
     });
   });
 
-  test("has thinking from whichever field it comes in, but not twice", () => {
+  test("has thinking from any of its fields, but not twice", () => {
     for (const field of ["reasoning_content", "reasoning", "thinking"]) {
       const { content } = applyChunks([chunk({ [field]: "hm" }), finishChunk("stop")]).message;
       const replay = { provider: "local", data: { field } };
@@ -95,7 +95,7 @@ describe("an answer", () => {
     expect(applyChunks([both]).message.content).toMatchObject([{ thinking: "hm" }]);
   });
 
-  test("keeps think tags inside its text, and texts around thinking apart", () => {
+  test("keeps think tags inside its text, and separate texts around thinking", () => {
     const chunks = [textChunk("<think>hm</think>"), chunk({ reasoning: "x" }), textChunk("so")];
     expect(applyChunks(chunks).message.content).toMatchObject([
       text("<think>hm</think>"),
@@ -104,7 +104,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("of parts has their texts and thinking", () => {
+  test("in parts has their texts and thinking", () => {
     const parts = [
       { type: "thinking", thinking: [{ type: "text", text: "hm" }] },
       { type: "text", text: "so" },
@@ -115,7 +115,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("keeps what a gateway signs, pieces of a text joined", () => {
+  test("keeps details that a gateway signs, with the pieces of a text joined", () => {
     const detail = (fields: object) => chunk({ reasoning_details: [{ index: 0, ...fields }] });
     const { content } = applyChunks([
       detail({ type: "reasoning.text", text: "h", signature: null }),
@@ -135,7 +135,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("passes over what is unknown, empty or of another shape", () => {
+  test("skips unknown, empty and malformed values", () => {
     const odd = [
       null,
       7,
@@ -176,7 +176,7 @@ describe("the stop reason", () => {
     expect([message.stopReason, message.rawStopReason]).toEqual([stopReason, rawStopReason]);
   });
 
-  test("of a refusal is an error, and what it says is text", () => {
+  test("of a refusal is an error, and its explanation is text", () => {
     const { message } = applyChunks([
       chunk({ refusal: "I " }),
       chunk({ refusal: "cannot" }),
@@ -193,7 +193,7 @@ describe("the stop reason", () => {
 describe("the usage", () => {
   const usageOf = (...chunks: unknown[]) => applyChunks([textChunk("so"), ...chunks]).message.usage;
 
-  test("is that of the last chunk that has one, wherever it stands", () => {
+  test("is that of the last chunk that has one, at any position", () => {
     expect(usageOf(finishChunk("stop"), usageChunk())).toEqual(USAGE);
     expect(usageOf(finishChunk("stop", { usage: { prompt_tokens: 10, completion_tokens: 5 } }))).toEqual(
       USAGE,
@@ -204,13 +204,13 @@ describe("the usage", () => {
     expect(usageOf(usageChunk(), { choices: [], usage: null })).toEqual(USAGE);
   });
 
-  test("that is missing is zero", () => {
+  test("is zero if it is missing", () => {
     expect(usageOf(finishChunk("stop"))).toEqual(EMPTY_USAGE);
     expect(usageOf(usageChunk({}))).toEqual(EMPTY_USAGE);
     expect(usageOf(usageChunk({ prompt_tokens: null, completion_tokens: -1 }))).toEqual(EMPTY_USAGE);
   });
 
-  test("is in whole numbers from zero on", () => {
+  test("has whole numbers of at least zero", () => {
     expect(usageOf(usageChunk({ prompt_tokens: 10.7, completion_tokens: 2.5 }))).toEqual({
       ...EMPTY_USAGE,
       inputTokens: 10,
@@ -227,12 +227,12 @@ describe("the usage", () => {
     ["OpenAI", { prompt_tokens_details: { cached_tokens: 8 } }],
     ["DeepSeek", { prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 2 }],
     ["Moonshot", { cached_tokens: 8 }],
-  ])("tells what was read from the cache as %s does", (_, cached) => {
+  ])("includes tokens read from the cache as %s reports them", (_, cached) => {
     const usage = usageOf(usageChunk({ prompt_tokens: 10, completion_tokens: 5, ...cached }));
     expect(usage).toEqual({ ...USAGE, inputTokens: 2, cacheReadTokens: 8 });
   });
 
-  test("tells what was written to the cache", () => {
+  test("includes tokens written to the cache", () => {
     const details = { cached_tokens: 3, cache_write_tokens: 4 };
     const usage = usageOf(
       usageChunk({ prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: details }),
@@ -241,7 +241,7 @@ describe("the usage", () => {
   });
 });
 
-test("an aborted answer keeps text, thinking and the calls that something came after", () => {
+test("an aborted answer keeps text, thinking and the calls that were followed by something else", () => {
   const chunks = [
     chunk({ reasoning: "hm" }),
     textChunk("I look."),

@@ -20,7 +20,7 @@ async function failureFor(reply: Reply): Promise<ProviderError> {
   return failure;
 }
 
-describe("a server or a model without tool support is told so", () => {
+describe("a server or a model without tool support is reported", () => {
   test.each<[string, Reply]>([
     [
       "Ollama",
@@ -76,7 +76,7 @@ describe("a server or a model without tool support is told so", () => {
   });
 });
 
-describe("what a server refuses of a request it could do without", () => {
+describe("an optional request part that a server rejects", () => {
   const thinking = { provider: "local", data: { field: "reasoning_content" } };
   const history = [
     user([text("see"), image()]),
@@ -113,7 +113,7 @@ describe("what a server refuses of a request it could do without", () => {
     expect(bodies.map((body) => body.includes(`"${part}"`))).toEqual([true, false, false]);
   });
 
-  test("may be several things, one after the other", async () => {
+  test("may be one of several, rejected one after the other", async () => {
     const bodies = await sendTwice(
       invalid("Unrecognized request argument supplied: stream_options"),
       invalid("reasoning_effort: unknown"),
@@ -122,7 +122,7 @@ describe("what a server refuses of a request it could do without", () => {
     expect(bodies.at(-1)).not.toMatch(/stream_options|reasoning_effort/);
   });
 
-  test("is a failure when the request did not have it, and when it is refused again", async () => {
+  test("is an error if the request did not have it, or if it is rejected again", async () => {
     const stream = (url: string) =>
       createCompatibleStream("local", { baseUrl: url })(
         MODEL,

@@ -51,7 +51,7 @@ const anyChunk = fc.oneof(
   fc.jsonValue(),
 );
 
-test("whatever an answer consists of, the conversation can go on", () => {
+test("after any answer the conversation can continue", () => {
   fc.assert(
     fc.property(fc.array(anyChunk, { maxLength: 12 }), fc.boolean(), (chunks, isAborted) => {
       const { message } = applyChunks(chunks, { callIds: ["a"], isAborted });
@@ -70,7 +70,7 @@ test("whatever an answer consists of, the conversation can go on", () => {
   );
 });
 
-test("whatever the server does, a request ends in one answer or one error that says what it was", async () => {
+test("for any behavior of the server, a request ends in one answer or one error with its cause", async () => {
   const body = toBody([
     textChunk("so"),
     callChunk(callEntry("{}", { index: 0, name: "read" })),
@@ -124,14 +124,14 @@ async function readThrough(body: string | ReadableStream, endGraceMs?: number) {
   return answer;
 }
 
-test("a connection that stays open and silent after the stop reason does not hold the answer up", async () => {
+test("a connection that stays open and silent after the stop reason does not delay the answer", async () => {
   const text = toBody([textChunk("so"), finishChunk("stop"), usageChunk()], "");
   const silent = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(text)) });
   const { isFinished, usage } = await readThrough(silent, 5);
   expect([isFinished, usage.outputTokens]).toEqual([true, 5]);
 });
 
-test("what comes after the end of an answer is not part of it", async () => {
+test("data after the end of an answer is ignored", async () => {
   const body = toBody([textChunk("so"), finishChunk("stop")]);
   const { drafts, isFinished } = await readThrough(`${body}${body}data: oops\n\n`);
   expect([isFinished, drafts]).toEqual([true, [expect.objectContaining({ text: "so" })]]);

@@ -30,7 +30,7 @@ const IMAGE_PART = {
 };
 
 describe("a conversation", () => {
-  test("has its calls, then their results as text, then the images of those as the user's", () => {
+  test("has its calls, then their results as text, then their images in a user message", () => {
     const messages = [
       user([text("see"), image()]),
       assistant([text("I look."), call("a", "read", { path: "x" }), text("Now."), call("b")]),
@@ -63,13 +63,13 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("may end in the images of results", () => {
+  test("may end with the images of results", () => {
     const messages = [user("go"), assistant([call("a")]), result("a", "x", { images: [image()] })];
     const title = { type: "text", text: "[Image from the result of read, call a:]" };
     expect(messagesOf(messages).at(-1)).toEqual({ role: "user", content: [title, IMAGE_PART] });
   });
 
-  test("has eight parallel calls answered in their order, with no text as null", () => {
+  test("has eight parallel calls with results in their order, and null instead of empty text", () => {
     const ids = ["a", "b", "c", "d", "e", "f", "g", "h"];
     const results = ids.toReversed().map((id) => result(id, `of ${id}`));
     const sent = messagesOf([user("go"), assistant(ids.map((id) => call(id))), ...results]);
@@ -79,7 +79,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has what nobody answered or said nothing in left out, and user and assistant take turns", () => {
+  test("leaves out unanswered calls and empty messages, and alternates user and assistant", () => {
     const messages = [
       assistant([text("welcome")]),
       user("one"),
@@ -103,7 +103,7 @@ describe("a conversation", () => {
     expect(messagesOf([user("one"), user("two")])).toEqual([{ role: "user", content: "one\n\ntwo" }]);
   });
 
-  test("has a stated result for an empty one and for one that is missing", () => {
+  test("has a text for an empty result and for a missing one", () => {
     const sent = messagesOf([user("go"), assistant([call("a"), call("b")]), result("a", "\n")]);
     expect(sent.slice(2)).toEqual([
       toolMessage("a", "(no output)"),
@@ -111,7 +111,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has calls and results as text when the request offers no tools", () => {
+  test("has calls and results as text if the request offers no tools", () => {
     const thinking = local({ type: "thinking", thinking: "hm" }, { field: "reasoning" });
     const messages = [user("go"), assistant([thinking, call("a")]), result("a", "content")];
     expect(messagesOf(messages, { hasTools: false })).toEqual([
@@ -121,7 +121,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("has notes for images where the model takes none", () => {
+  test("has notes instead of images if the model accepts none", () => {
     const messages = [user([image()]), assistant([call("a")]), result("a", "", { images: [image()] })];
     const note = "[An image was here; it was left out because the model takes none.]";
     expect(messagesOf(messages, { takesImages: false })).toEqual([
@@ -150,15 +150,15 @@ describe("ids and names of calls", () => {
     return ids;
   }
 
-  test("go back to the model that gave them as they came", () => {
+  test("are sent back unchanged to the model that produced them", () => {
     expect(idsOf(MODEL)).toEqual(["functions.read:0", "fc|1", "x".repeat(50)]);
   });
 
-  test("are made to fit everywhere else", () => {
+  test("are converted to valid ones for all others", () => {
     expect(idsOf("claude-sonnet-5-5")).toEqual(["functions_read_0", "fc_1", "x".repeat(40)]);
   });
 
-  test("stay apart when two become the same", () => {
+  test("stay unique if two become the same", () => {
     const blocks = [call("a.1"), call("a:1"), call("a_1")];
     const sent = messagesOf([user("go"), assistant(blocks), ...blocks.map(({ id }) => result(id, id))]);
     expect(sent.slice(2)).toEqual([
@@ -177,7 +177,7 @@ describe("thinking", () => {
   }
 
   test.each(["reasoning_content", "reasoning", "thinking"])(
-    "goes back as %s, with the calls it led to",
+    "is sent back as %s, with the calls it led to",
     (field) => {
       expect(turnOf([own(field), call("a")])).toEqual({
         role: "assistant",
@@ -203,7 +203,7 @@ describe("thinking", () => {
     expect(JSON.stringify(turnOf(blocks, options))).not.toMatch(/hm|"s"/);
   });
 
-  test("that is signed goes back to its model only, as do signatures of calls", () => {
+  test("with a signature is sent back to its model only, and so are signatures of calls", () => {
     const details = [{ type: "reasoning.encrypted", data: "x", index: 0 }];
     const thinking = local({ type: "thinking", thinking: "hm" }, { field: "reasoning", details });
     const signed: ToolCallBlock = {
@@ -226,7 +226,7 @@ describe("thinking", () => {
   });
 });
 
-test("what only other providers understand is left out", () => {
+test("opaque blocks of other providers are left out", () => {
   const blocks: ContentBlock[] = [
     { type: "opaque", provider: "anthropic", raw: { type: "server_tool_use" } },
     { type: "text", text: "so", replay: { provider: "openai", data: { message: { id: "msg_1" } } } },

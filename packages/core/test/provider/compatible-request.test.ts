@@ -11,7 +11,7 @@ const MODEL: Model = { ...TEST_MODEL, id: "local/qwen2.5-coder:7b", provider: "l
 const CONTEXT = { systemPrompt: "You help.", messages: [user("hi")], tools: [READ_TOOL] };
 
 describe("toCompatibleRequest", () => {
-  test("holds what every server knows, and neither purpose nor session", () => {
+  test("contains what every server knows, and neither purpose nor session", () => {
     const options = { maxTokens: 500, sessionId: "s", purpose: "summary" as const, maxRetries: 3 };
     expect(toCompatibleRequest(MODEL, CONTEXT, options)).toEqual({
       model: "qwen2.5-coder:7b",
@@ -40,7 +40,7 @@ describe("toCompatibleRequest", () => {
     ["local/hf.co/org/model:Q4_K_M", "hf.co/org/model:Q4_K_M"],
     ["local/m", "m"],
     ["m", "m"],
-  ])("%s is asked for as %s", (id, sent) => {
+  ])("%s is requested as %s", (id, sent) => {
     expect(toCompatibleRequest({ ...MODEL, id }, CONTEXT).model).toBe(sent);
   });
 
@@ -84,7 +84,7 @@ describe("toCompatibleRequest", () => {
     expect(asked).toBe(sent);
   });
 
-  test("what the server refused is left out", () => {
+  test("rejected parts are left out", () => {
     const refused = new Set(["stream_options", `reasoning_effort ${MODEL.id}`, "images local/other"]);
     const model: Model = { ...MODEL, thinking: "adaptive" };
     const context = { ...CONTEXT, messages: [user([text("see"), image()])] };
@@ -118,7 +118,7 @@ describe("toCompatibleRequest", () => {
   });
 });
 
-describe("whatever the history", () => {
+describe("for any history", () => {
   test("each request of a growing conversation begins with the messages of the one before", () => {
     const messages: Message[] = [user("start")];
     let previous = requestOf(messages);
@@ -142,7 +142,7 @@ describe("whatever the history", () => {
     }
   });
 
-  test("none of ten thousand broken ones makes a request that a server refuses", () => {
+  test("none of ten thousand broken ones produces a request that a server rejects", () => {
     const random = createRandom(6);
     for (let round = 0; round < 10_000; round++) {
       const messages = createFuzzedHistory(random).map((message) => ownedBy(message, random));

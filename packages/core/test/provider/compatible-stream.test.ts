@@ -52,7 +52,7 @@ describe("a stream of events", () => {
     ["LF", "\n"],
     ["CRLF", "\r\n"],
     ["CR", "\r"],
-  ])("with lines that end in %s is the same wherever it is cut", async (_, end) => {
+  ])("with lines that end in %s is the same at any chunk boundary", async (_, end) => {
     const text = STREAM.join(end);
     expect(await eventsOf(text)).toEqual(EVENTS);
     for (const cut of cutsOf(text)) expect(await eventsOf(text, cut)).toEqual(EVENTS);
@@ -60,21 +60,21 @@ describe("a stream of events", () => {
     expect(await eventsOf(text, ...everyByte)).toEqual(EVENTS);
   });
 
-  test("is read up to an end without blank line, and with a mark of byte order", async () => {
+  test("is read to an end without a blank line, and with a byte order mark", async () => {
     expect(await eventsOf("\ufeffdata: a\n\nlater: x\ndata: b")).toEqual([
       { name: "", data: "a" },
       { name: "", data: "b" },
     ]);
   });
 
-  test("may hold an error as a field of its own", async () => {
+  test("may contain an error as a separate field", async () => {
     expect(await eventsOf('data: a\n\nerror: {"code":500}\n\n')).toEqual([
       { name: "", data: "a" },
       { name: "error", data: '{"code":500}' },
     ]);
   });
 
-  test("that is cut off in its first line is none, and no text either", async () => {
+  test("that is cut off in its first line is neither a stream nor a text", async () => {
     expect(await eventsOf("dat")).toEqual([]);
     expect(await eventsOf("")).toEqual([]);
     expect(await eventsOf(": waiting\n\n")).toEqual([]);
@@ -82,7 +82,7 @@ describe("a stream of events", () => {
 });
 
 test.each(['{\n  "error": "busy"\n}', "<html>\n\ndata: x\n</html>", "\n\nInternal Server Error\n"])(
-  "a text that is no stream comes out as a whole: %j",
+  "a text that is not a stream is returned whole: %j",
   async (text) => {
     for (const cut of cutsOf(text)) {
       const [event, ...others] = await eventsOf(text, cut);
@@ -91,7 +91,7 @@ test.each(['{\n  "error": "busy"\n}', "<html>\n\ndata: x\n</html>", "\n\nInterna
   },
 );
 
-test("a CRLF that is cut in two ends one line, and an empty piece between changes nothing", async () => {
+test("a CRLF that is split between chunks ends one line, and an empty chunk between changes nothing", async () => {
   async function* pieces() {
     for (const piece of ["a\r", "", "\n", "b\r", "\r\nc"]) yield Buffer.from(piece);
   }

@@ -59,7 +59,7 @@ afterEach(() => {
 });
 
 describe("a request", () => {
-  test("goes to the server's path with its key, and nothing of it comes from the environment", async () => {
+  test("is sent to the server's path with its key, and uses nothing from the environment", async () => {
     Object.assign(process.env, FOREIGN_VARIABLES);
     await using server = await startSseServer(answerReply(textAnswer("hi")));
     for (const url of [server.url, `${server.url}/v1/`, ` ${server.url}/api/v1 `]) await ask(url).result();
@@ -79,7 +79,7 @@ describe("a request", () => {
     expect(server.problems).toEqual([]);
   });
 
-  test("is sent once whatever goes wrong, and prints nothing", async () => {
+  test("is sent only once after any failure, and prints nothing", async () => {
     process.env.OPENAI_LOG = "debug";
     const printed = (["log", "info", "warn", "error", "debug"] as const).map((name) => spyOn(console, name));
     const replies = [jsonReply(500, { error: { message: "oops" } }), { body: "data: {broken\n\n" }];
@@ -92,7 +92,7 @@ describe("a request", () => {
     }
   });
 
-  test("with a key that cannot be one, or to no address, fails before anything is sent", async () => {
+  test("with an invalid key or address fails before anything is sent", async () => {
     const failure = (server: { baseUrl: string; apiKey?: string }) =>
       createCompatibleStream("local", server)(MODEL, { systemPrompt: "", messages: [], tools: [] }, {})
         .result()
@@ -145,14 +145,14 @@ describe("an answer", () => {
     }
   });
 
-  test("is the same wherever the bytes are cut", async () => {
+  test("is the same at any chunk boundary", async () => {
     const bytes = Buffer.from(body.replaceAll("\n", "\r\n"));
     for (let offset = 1; offset < bytes.length; offset += 7) {
       expect(await messageFor({ body: bytes, cuts: [offset] })).toEqual(expected);
     }
   });
 
-  test("is whole without `[DONE]`, without blank lines, with unknown events and under another type", async () => {
+  test("is complete without `[DONE]`, without blank lines, with unknown events and with another content type", async () => {
     const lines = chunks.map((data) => `data: ${JSON.stringify(data)}\n`).join("");
     const noise = 'event: ping\ndata: ping\n\nevent: later\ndata: {"x":1}\n\ndata:\n\n';
     for (const odd of [toBody(chunks, ""), lines, `${lines}data: [DONE]`, noise + toBody(chunks)]) {
@@ -162,12 +162,12 @@ describe("an answer", () => {
     expect(await messageFor({ body, headers })).toEqual(expected);
   });
 
-  test("is whole when it says that it is done, without a stop reason", async () => {
+  test("is complete if it ends with `[DONE]`, without a stop reason", async () => {
     const { rawStopReason: _, ...message } = expected;
     expect(await messageFor(answerReply(chunks.toSpliced(5, 1)))).toEqual(message);
   });
 
-  test("is whole when it comes in one piece of JSON, whatever was asked for", async () => {
+  test("is complete if it arrives as one JSON object", async () => {
     const message = { role: "assistant", content: "hi" };
     const whole = { object: "chat.completion", choices: [{ index: 0, message, finish_reason: "stop" }] };
     for (const reply of [jsonReply(200, whole), { body: JSON.stringify(whole, null, 2) }]) {
@@ -175,14 +175,14 @@ describe("an answer", () => {
     }
   });
 
-  test("brings every event once and ends in done", async () => {
+  test("emits every event once and ends with done", async () => {
     await using server = await startSseServer(answerReply(textAnswer("hi")));
     const events: string[] = [];
     for await (const { type } of ask(server.url)) if (type !== "alive") events.push(type);
     expect(events).toEqual(["start", "text_delta", "text_delta", "usage", "text_end", "done"]);
   });
 
-  test("is whole when the connection is left open or reset after its end", async () => {
+  test("is complete if the connection stays open or is reset after its end", async () => {
     for (const ending of ["hang", "reset"] as const) {
       expect(await messageFor(answerReply(chunks, { ending }))).toEqual(expected);
     }
@@ -191,7 +191,7 @@ describe("an answer", () => {
   });
 });
 
-describe("an answer that breaks off", () => {
+describe("an interrupted answer", () => {
   test.each<[string, Reply]>([
     ["without a stop reason", { body: toBody([textChunk("half")], "") }],
     ["before its first chunk", { body: "" }],
@@ -200,7 +200,7 @@ describe("an answer that breaks off", () => {
     ["in the middle of its first line", { body: "dat" }],
     ["with nothing but its end", { body: "data: [DONE]\n\n" }],
     ["in a chunk that is no JSON", { body: toBody([textChunk("half")], "data: oops\n\n") }],
-  ])("%s is cut, and worth another attempt", async (_, reply) => {
+  ])("%s is stream_cut, which is retried", async (_, reply) => {
     const { errorType, isRetryable } = await failureFor(reply);
     expect([errorType, isRetryable]).toEqual(["stream_cut", true]);
   });
@@ -229,7 +229,7 @@ describe("aborting", () => {
     expect(seen.at(-1)?.type).toBe("done");
   });
 
-  test("ends a request whose headers never come, and one that was aborted before it began", async () => {
+  test("ends a request whose headers never arrive, and one that was aborted before it began", async () => {
     await using server = await startSseServer({ silent: true });
     const controller = new AbortController();
     const waiting = ask(server.url, { signal: controller.signal }).result();

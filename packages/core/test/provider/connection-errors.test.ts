@@ -59,8 +59,8 @@ async function startTcp(
 
 const BUN_TEXT = /verbose: true|fetch\(\)|fetching "|Is the computer able|getaddrinfo/;
 
-describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, create) => {
-  test("names the host and what to check when the connection is reset", async () => {
+describe.each(PROVIDERS)("a request that fails in transit, with %s", (setting, create) => {
+  test("names the host and what to check if the connection is reset", async () => {
     await using tcp = await startTcp((socket) => socket.resetAndDestroy());
     expect(await failureOf(create(`http://${tcp.host}`))).toMatchObject({
       errorType: "network",
@@ -68,7 +68,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
     });
   });
 
-  test("says so when the server closes the connection in the middle of the answer", async () => {
+  test("reports that the server closed the connection in the middle of the answer", async () => {
     await using tcp = await startTcp((socket) => {
       socket.end("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 999\r\n\r\nevent: ");
     });
@@ -84,7 +84,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
     });
   });
 
-  test("says so when the compressed answer is damaged", async () => {
+  test("reports damaged compressed data", async () => {
     await using tcp = await startTcp((socket) => {
       socket.end("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\nabc");
     });
@@ -94,7 +94,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
     });
   });
 
-  test("says so when the server does not speak TLS", async () => {
+  test("reports a server that does not speak TLS", async () => {
     await using tcp = await startTcp((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     expect(await failureOf(create(`https://${tcp.host}`))).toMatchObject({
       errorType: "network",
@@ -102,7 +102,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
     });
   });
 
-  test("says so when the host has no address", async () => {
+  test("reports a host without an address", async () => {
     expect(await failureOf(create("http://nobody.invalid"))).toMatchObject({
       errorType: "network",
       message: `The request to nobody.invalid failed: the host name was not found (ENOTFOUND). Check the network, HTTPS_PROXY and ${setting}.`,
@@ -111,7 +111,7 @@ describe.each(PROVIDERS)("a request that fails on the way, with %s", (setting, c
 });
 
 test.each(PROVIDERS.slice(0, 2))(
-  "a request to a port that nobody listens on says so, with %s",
+  "a request to a port without a listener reports a refused connection, with %s",
   async (setting, create) => {
     const tcp = await startTcp(() => {});
     await tcp[Symbol.asyncDispose]();
@@ -133,7 +133,7 @@ describe.skipIf(!CAN_ISSUE_CERTIFICATES)("a certificate (made with openssl)", ()
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test.each(PROVIDERS)("that nobody known has issued is named as the reason, with %s", async (_, create) => {
+  test.each(PROVIDERS)("from an unknown issuer is named as the reason, with %s", async (_, create) => {
     using server = Bun.serve({
       port: 0,
       tls: { cert: authority.certificate, key: authority.key },
@@ -162,7 +162,7 @@ describe.skipIf(!CAN_ISSUE_CERTIFICATES)("a certificate (made with openssl)", ()
   });
 });
 
-test("a failure of an unknown kind keeps its own words without those for the developers of Bun", () => {
+test("an unknown failure keeps its message without the hints for developers of Bun", () => {
   const endpoint = { host: "api.example", apiKey: "sk-secret" };
   const vendor = {
     ...{ name: "Example", keyVariable: "EXAMPLE_KEY", urlVariable: "EXAMPLE_URL" },
@@ -181,7 +181,7 @@ test("a failure of an unknown kind keeps its own words without those for the dev
   expect(message).not.toMatch(BUN_TEXT);
 });
 
-test("a request that takes too long names the host and what to do", () => {
+test("a request beyond its time limit names the host and what to do", () => {
   const endpoint = { host: "api.example", apiKey: "" };
   const vendor = {
     ...{ name: "Example", keyVariable: "EXAMPLE_KEY", urlVariable: "EXAMPLE_URL" },

@@ -23,7 +23,7 @@ async function request(streamFunction: StreamFunction, signal?: AbortSignal) {
 }
 
 describe("withIdleWatchdog", () => {
-  test("a request that is silent before its first event is told about at half time and given up", async () => {
+  test("a request that is silent before its first event is reported at half time and ended", async () => {
     const { types, result } = await request(watched([{ text: "late", delayMs: 60_000 }], LIMIT_MS));
     expect(types).toEqual(["stall", "error"]);
     expect(result).toMatchObject({
@@ -33,13 +33,13 @@ describe("withIdleWatchdog", () => {
     });
   });
 
-  test("one that goes silent in mid-text too", async () => {
+  test("a request that goes silent in the middle of a text is too", async () => {
     const turn = { text: "one two", chunkChars: 4, chunkDelayMs: 60_000 };
     const { types } = await request(watched([turn], LIMIT_MS));
     expect(types).toEqual(["start", "text_delta", "stall", "error"]);
   });
 
-  test("a slow but steady answer is left alone", async () => {
+  test("a slow but steady answer is not affected", async () => {
     const turn = { text: "one two three four five six seven", chunkChars: 4, chunkDelayMs: 100 };
     // All of it takes longer.
     const { types, result } = await request(watched([turn], 800));
@@ -47,7 +47,7 @@ describe("withIdleWatchdog", () => {
     expect(result).toMatchObject({ message: { stopReason: "end_turn" } });
   });
 
-  test("an abort ends it at once with what there was", async () => {
+  test("an abort ends it immediately with the part that had arrived", async () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 10);
     const turn = { text: "one two", chunkChars: 4, chunkDelayMs: 60_000 };
@@ -57,7 +57,7 @@ describe("withIdleWatchdog", () => {
     });
   });
 
-  test("in a run the stall is a notice, the request is repeated, and the answer comes", async () => {
+  test("in a run the stall is a notice, the request is retried, and the answer arrives", async () => {
     const turns = [{ text: "never", delayMs: 60_000 }, { text: "Here." }];
     const { events, added, end } = await runScript([], {
       streamFunction: withRetry(watched(turns, LIMIT_MS), { sleep: async () => {} }),

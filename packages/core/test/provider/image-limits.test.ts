@@ -18,12 +18,12 @@ function fatesOf(messages: Message[]): string {
     .join("");
 }
 
-test("messages without images stay the very same", () => {
+test("messages without images stay the same objects", () => {
   const message = user("hi");
   expect(limitImages([message])[0]).toBe(message);
 });
 
-test("a wrong media type, a data prefix and line breaks are mended from the bytes", () => {
+test("a wrong media type, a data prefix and line breaks are corrected from the bytes", () => {
   const data = Buffer.from(pngBytes(2, 2)).toString("base64");
   const wrong = image(pngBytes(2, 2), "image/jpeg");
   const prefixed = {
@@ -33,7 +33,7 @@ test("a wrong media type, a data prefix and line breaks are mended from the byte
   expect(limitImages([user([wrong, prefixed])])).toEqual([user([image(), image()])]);
 });
 
-test("what is too large or no complete image becomes a note that says so", () => {
+test("an image that is too large or incomplete becomes a note that says so", () => {
   const messages = [
     user([
       image(pngBytes(8001, 20)),
@@ -52,7 +52,7 @@ test("what is too large or no complete image becomes a note that says so", () =>
   ]);
 });
 
-test("a result keeps its text and its good images, with the notes behind the text", () => {
+test("a result keeps its text and its valid images, with the notes after the text", () => {
   const turn = assistant([call("a"), call("b")]);
   const bad = image(new Uint8Array([1]));
   const note = "[A file was left out: it is not a complete PNG, JPEG, GIF or WebP image.]";
@@ -64,7 +64,7 @@ test("a result keeps its text and its good images, with the notes behind the tex
   ]);
 });
 
-test("of more than twenty images the oldest six are dropped at once, and no more until there are too many again", () => {
+test("of more than twenty images the oldest six are dropped together, and no more until the limit is reached again", () => {
   const fatesFor = (count: number) =>
     fatesOf(limitImages(Array.from({ length: count }, () => user([image()]))));
   expect(fatesFor(20)).toBe("k".repeat(20));

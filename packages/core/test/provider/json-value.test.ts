@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { asRecord, countOf, parseJson, toWellFormedJson } from "../../src/provider/wire-format.ts";
 
-test("text that is no JSON is undefined", () => {
+test("text that is not JSON is undefined", () => {
   expect(["", "{", "{'a':1}", '{"a":1} x'].map(parseJson)).toEqual([
     undefined,
     undefined,
@@ -11,7 +11,7 @@ test("text that is no JSON is undefined", () => {
   expect(parseJson('{"a":[1,"[[{"]}')).toEqual({ a: [1, "[[{"] });
 });
 
-test("values that nest too deeply to be walked are undefined, brackets inside strings aside", () => {
+test("values that are nested too deeply to be walked are undefined, not counting brackets in strings", () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   expect(parseJson(nested(1_000))).toBeArray();
   expect(parseJson(nested(1_001))).toBeUndefined();
@@ -24,11 +24,11 @@ test("lone surrogates are replaced in keys and in strings at every depth", () =>
   });
 });
 
-test("what is no object reads as an empty one", () => {
+test("a value that is not an object reads as an empty one", () => {
   expect([null, [1], "x", 3, undefined].map(asRecord)).toEqual([{}, {}, {}, {}, {}]);
 });
 
-test("a count is a whole number from zero on, whatever was sent", () => {
+test("a count is a whole number of at least zero for any value", () => {
   const sent = [7, 0, -3, 1.9, -0.5, null, "5", undefined, Number.NaN, Number.POSITIVE_INFINITY, 1e300];
   expect(sent.map(countOf)).toEqual([7, 0, 0, 1, 0, 0, 0, 0, 0, 0, Number.MAX_SAFE_INTEGER]);
 });

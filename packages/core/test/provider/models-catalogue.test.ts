@@ -27,7 +27,7 @@ function problemOf(settings: CatalogSettings): string {
   return "none";
 }
 
-describe("a model that is known", () => {
+describe("a known model", () => {
   test("keeps everything that a setting does not name", () => {
     const { resolve } = bound({ models: [{ id: "gpt-4o", contextWindow: 64_000, inputCostPer1M: 1 }] });
     expect(resolve("gpt-4o")).toEqual({
@@ -45,7 +45,7 @@ describe("a model that is known", () => {
     expect(list()).toHaveLength(KNOWN_MODELS.length);
   });
 
-  test("loses what cannot be true any more: the vendor's price for long input, and limits above its window", () => {
+  test("loses what is no longer true: the vendor's price for long input, and limits above its window", () => {
     const { resolve } = bound({ models: [{ id: "gpt-5.4", contextWindow: 100_000, outputCostPer1M: 1 }] });
     expect(resolve("gpt-5.4")).toEqual({
       id: "gpt-5.4",
@@ -60,7 +60,7 @@ describe("a model that is known", () => {
   });
 });
 
-describe("a model that is added", () => {
+describe("an added model", () => {
   test("gets its provider from its id or from the setting", () => {
     const { find } = bound({ models: [{ id: "gpt-99" }, { id: "tuned", provider: "openai" }] });
     const limits = { contextWindow: 128_000, maxOutputTokens: 16_384 };
@@ -77,7 +77,7 @@ describe("a model that is added", () => {
     expect(providers).toEqual(providers.toSorted((a, b) => rank(a) - rank(b)));
   });
 
-  test("may be a public provider's under the id of another's, which is then meant", () => {
+  test("may belong to a public provider under the id of another's, and takes precedence", () => {
     const { find } = bound({ models: [{ id: "claude-opus-5", provider: "openai" }] });
     expect(find("claude-opus-5")?.provider).toBe("openai");
     expect(find("anthropic/claude-opus-5")).toEqual(findKnownModel("claude-opus-5"));
@@ -85,7 +85,7 @@ describe("a model that is added", () => {
 });
 
 describe("a compatible server", () => {
-  test("has its listed models, with cautious limits where nothing is said", () => {
+  test("has its listed models, with conservative limits by default", () => {
     const { find, resolve } = bound(SERVERS);
     expect(resolve("local/qwen3")).toEqual({ id: "local/qwen3", provider: "local", ...ASSUMED });
     expect(find("local/big")).toEqual({
@@ -97,7 +97,7 @@ describe("a compatible server", () => {
     });
   });
 
-  test("has any other model as well, with slashes in its name too", () => {
+  test("has all other models too, also with slashes in their names", () => {
     const { find, resolve, list } = bound(SERVERS);
     const id = "work/meta-llama/Llama-4";
     expect(resolve(id)).toEqual({ id, provider: "work", ...ASSUMED });
@@ -136,7 +136,7 @@ describe("a compatible server", () => {
     expect(resolve("org/tuned")).toEqual(resolve("work/org/tuned"));
   });
 
-  test("keeps the id of a public model to itself only where a setting says so", () => {
+  test("takes over the id of a public model only if a setting says so", () => {
     const listed = bound({ compatible: { local: { models: ["gpt-4o"] } } });
     expect(listed.resolve("gpt-4o")).toEqual(resolveModel("gpt-4o"));
     const set = bound({ compatible: { local: {} }, models: [{ id: "gpt-4o", provider: "local" }] });
@@ -152,7 +152,7 @@ describe("a compatible server", () => {
 });
 
 describe("an alias of the configuration", () => {
-  test("wins over a built-in one, which is then no longer the other model's", () => {
+  test("takes precedence over a built-in one, which then no longer names the other model", () => {
     const { find, resolve } = bound({
       compatible: { local: { models: [{ id: "q", aliases: ["sonnet"] }] } },
     });
@@ -160,7 +160,7 @@ describe("an alias of the configuration", () => {
     expect(find("claude-sonnet-5-5")?.aliases).toEqual(["claude-sonnet"]);
   });
 
-  test("means a model for later settings too", () => {
+  test("names a model in later settings too", () => {
     const { resolve } = bound({
       compatible: { local: { models: [{ id: "q", aliases: ["sonnet"] }] } },
       models: [{ id: "sonnet", contextWindow: 50_000 }],
@@ -170,7 +170,7 @@ describe("an alias of the configuration", () => {
   });
 });
 
-describe("a setting that cannot be meant names its key and what to do", () => {
+describe("an invalid setting names its key and what to do", () => {
   const q = { id: "q", aliases: ["mine"] };
   const cases: [string, CatalogSettings, string][] = [
     [
@@ -253,7 +253,7 @@ test("without settings the catalog is the known models", async () => {
   expect((await loadModelCatalog({ models: [] })).list()).toEqual(KNOWN_MODELS);
 });
 
-test("what reads settings is loaded only where there are some", () => {
+test("the reader of settings is loaded only if there are some", () => {
   const source = readFileSync(join(import.meta.dir, "../../src/provider/models.ts"), "utf8");
   expect(new Bun.Transpiler({ loader: "ts" }).scanImports(source)).toEqual([
     { path: "./models/known-models.ts", kind: "import-statement" },

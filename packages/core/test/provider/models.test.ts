@@ -38,7 +38,7 @@ describe("KNOWN_MODELS", () => {
     },
   );
 
-  test("each price names where it was looked up and when, which no model without a price does", () => {
+  test("each price has its source and date, which no model without a price has", () => {
     for (const { id, inputCostPer1M } of KNOWN_MODELS) {
       const priceCheck = PRICE_CHECKS.get(id);
       expect([id, priceCheck !== undefined]).toEqual([id, inputCostPer1M !== undefined]);
@@ -46,7 +46,7 @@ describe("KNOWN_MODELS", () => {
     }
   });
 
-  test("holds every model of both vendors' families", () => {
+  test("contains every model of both vendors' families", () => {
     for (const [provider, ids] of Object.entries(VENDOR_IDS)) {
       expect(ids.filter((id) => findKnownModel(id)?.provider !== provider)).toEqual([]);
     }
@@ -64,7 +64,7 @@ describe("KNOWN_MODELS", () => {
     expect(resolveModel(alias).id).toBe(id);
   });
 
-  test("what is known can be: an answer and its input fit into the window, and a price has both sides", () => {
+  test("known limits are consistent: an answer and its input fit into the window, and a price has both sides", () => {
     for (const model of KNOWN_MODELS) {
       const { contextWindow, maxOutputTokens, maxInputTokens = 0 } = model;
       expect([model.id, maxOutputTokens < contextWindow, maxInputTokens < contextWindow]).toEqual([
@@ -76,7 +76,7 @@ describe("KNOWN_MODELS", () => {
     }
   });
 
-  test("reading the cache costs what each model's own price list says", () => {
+  test("reading the cache costs what each model's own price list states", () => {
     const read = (id: string) => resolveModel(id).cacheReadCostPer1M;
     expect(["haiku", "sonnet", "opus", "claude-opus-5", "fable"].map(read)).toEqual([
       0.01, 0.1, 0.2, 0.5, 0.25,
@@ -120,7 +120,7 @@ describe("resolveModel", () => {
     expect(resolveModel(id).inputCostPer1M).toBeUndefined();
   });
 
-  test("an id without any known prefix falls back to Anthropic but has no inferred provider", () => {
+  test("an id without a known prefix falls back to Anthropic but has no inferred provider", () => {
     expect(inferProvider("llama")).toBeUndefined();
     expect(resolveModel("llama")).toEqual({
       id: "llama",
@@ -131,8 +131,8 @@ describe("resolveModel", () => {
   });
 });
 
-describe("the figures of OpenAI's models", () => {
-  test("with a long input all of it costs more", () => {
+describe("the prices of OpenAI's models", () => {
+  test("apply the higher price to all of a long input", () => {
     expect(resolveModel("openai/luna")).toEqual({
       id: "gpt-6-luna",
       provider: "openai",

@@ -26,7 +26,7 @@ function json(status: number, body: unknown): Reply {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-describe("the kind of an error of OpenAI's", () => {
+describe("the kind of an OpenAI error", () => {
   test.each([
     [400, "invalid_request_error", null, "Unknown parameter: 'x'.", "invalid_request"],
     [400, "invalid_request_error", "context_length_exceeded", "Too big.", "context_overflow"],
@@ -178,7 +178,7 @@ describe("errors of compatible servers and gateways", () => {
   });
 });
 
-describe("a 200 that is no event stream", () => {
+describe("a response with status 200 that is not an event stream", () => {
   test.each([
     ["text/html", "<html>Log in</html>", "invalid_response", "HOST answered 200: <html>Log in</html>"],
     ["application/json", "", "invalid_response", "HOST answered 200: (empty)"],
@@ -193,13 +193,13 @@ describe("a 200 that is no event stream", () => {
     expect([failure.errorType, withoutHost(failure)]).toEqual([errorType, message]);
   });
 
-  test("is read no further than its beginning", async () => {
+  test("is read only at its beginning", async () => {
     const body = "z".repeat(100_000);
     const failure = await failureFor({ headers: { "content-type": "text/plain" }, body, ending: "hang" });
     expect(failure.message).toEndWith(`${"z".repeat(200)}…`);
   });
 
-  test("but zipped is read like any other", async () => {
+  test("is also read if it is compressed", async () => {
     const body = Bun.gzipSync(
       Buffer.from(JSON.stringify({ error: { code: "insufficient_quota", message: "no" } })),
     );
@@ -212,14 +212,14 @@ describe("a 200 that is no event stream", () => {
   });
 });
 
-test("a message never holds the key, not even half of it at the cut", async () => {
+test("a message never contains the key, not even half of it at the cut", async () => {
   const echo = `${"x".repeat(190)} Bearer ${KEY} and ${KEY}`;
   for (const reply of [openAIError(400, { message: echo }), { status: 500, body: echo }]) {
     expect((await failureFor(reply)).message).not.toContain(KEY.slice(0, 5));
   }
 });
 
-test("a redirect is not followed: the key and the conversation stay with the host that was chosen", async () => {
+test("a redirect is not followed: the key and the conversation stay with the configured host", async () => {
   await using other = await startSseServer({});
   const location = `${other.url}/v1/responses`;
   for (const status of [301, 302, 307, 308]) {
@@ -232,7 +232,7 @@ test("a redirect is not followed: the key and the conversation stay with the hos
   expect(other.requests).toEqual([]);
 });
 
-test("how long to wait is taken from the headers, else from the words", async () => {
+test("the delay is read from the headers, else from the text", async () => {
   const waitFor = async (headers: Record<string, string>, message = "slow down") =>
     (await failureFor(openAIError(429, { code: "rate_limit_exceeded", message }, headers))).retryAfterMs;
   const worded = "Rate limit reached. Please try again in 11.054s. Visit the account page.";

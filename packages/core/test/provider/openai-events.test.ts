@@ -65,7 +65,7 @@ describe("events", () => {
     });
   });
 
-  test("three calls whose deltas interleave each get their own arguments", () => {
+  test("three calls whose deltas alternate each get their own arguments", () => {
     const inputs = [{ n: 1 }, { n: 2 }, { n: 3 }];
     const rows = inputs.map((input, index) => {
       const json = JSON.stringify(input);
@@ -81,7 +81,7 @@ describe("events", () => {
     expect(ours.filter(({ type }) => type === "tool_call_end")).toHaveLength(3);
   });
 
-  test("reasoning shows its summary, and its item is kept whole for what it led to", () => {
+  test("reasoning shows its summary, and its item is kept completely for what it led to", () => {
     const reasoning = reasoningItem("rs_1", ["First.", "Then."]);
     const { ours, message } = play([
       created(),
@@ -136,7 +136,7 @@ describe("events", () => {
     ]);
   });
 
-  test("items we do not model are kept whole, as they were when they were done", () => {
+  test("unknown kinds of items are kept completely, as they were at their end", () => {
     const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { query: "x" } };
     const later = { type: "later_invention", id: "li_1", deep: [{ a: null }] };
     expect(contentOf(item(0, search), item(1, later), [completed()])).toEqual([
@@ -145,7 +145,7 @@ describe("events", () => {
     ]);
   });
 
-  test("unknown events and pieces of items that are over change nothing", () => {
+  test("unknown events and pieces of finished items change nothing", () => {
     const late = { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "late" };
     const noise = [null, 7, { type: "keepalive" }, { type: "response.later_invention", output_index: 0 }];
     const whole = messageItem("msg_1", [textPart("hi")]);
@@ -156,10 +156,10 @@ describe("events", () => {
   });
 });
 
-describe("servers that tell less", () => {
+describe("servers that send less", () => {
   const whole = messageItem("msg_1", [textPart("hi there")]);
 
-  test("a text that is not streamed or not announced arrives all the same", () => {
+  test("a text that is not streamed or not announced is still emitted", () => {
     const done = { type: "response.output_item.done", output_index: 0, item: whole };
     const delta = { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "hi " };
     for (const events of [[done], [delta, done], [delta, { ...delta, delta: "there" }]]) {
@@ -187,7 +187,7 @@ describe("servers that tell less", () => {
     expect(message.content).toEqual([callBlock("a", "read", { n: 1 })]);
   });
 
-  test("items without an output index are told apart by their ids", () => {
+  test("items without an output index are distinguished by their ids", () => {
     const events = [...call(0, "a", '{"n":1}'), ...call(1, "b", '{"n":2}')].map(
       ({ output_index: _, ...event }) => event,
     );
@@ -197,14 +197,14 @@ describe("servers that tell less", () => {
     ]);
   });
 
-  test("items that all claim the first place are told apart as they come", () => {
+  test("items that all have the index 0 are distinguished by their order", () => {
     const events = [...call(0, "a", "{}"), ...call(0, "b", '{"n":2}')];
     expect(contentOf(events, [completed()])).toEqual([callBlock("a"), callBlock("b", "read", { n: 2 })]);
   });
 });
 
 describe("tool arguments", () => {
-  test.each([[""], ["{}"], [" "]])("no arguments, as in %j, are an empty object", (json) => {
+  test.each([[""], ["{}"], [" "]])("missing arguments, as in %j, are an empty object", (json) => {
     expect(contentOf(call(0, "a", json), [completed()])).toEqual([callBlock("a")]);
   });
 
@@ -212,7 +212,7 @@ describe("tool arguments", () => {
     expect(contentOf(call(0, "a", json), [completed()])).toEqual([{ ...callBlock("a"), invalidInput: json }]);
   });
 
-  test("a call that the token limit cut is kept with what came of its arguments, and without its id", () => {
+  test("a call that the token limit cut keeps the received part of its arguments, without its id", () => {
     const cut = (json: string) => [
       created(),
       ...item(0, reasoningItem("rs_1")),
@@ -228,7 +228,7 @@ describe("tool arguments", () => {
     expect(play(open).message.content).toEqual([{ ...callBlock("a"), invalidInput: "" }]);
   });
 
-  test("who called a tool is kept unless it was the model itself", () => {
+  test("the caller of a tool is kept unless it was the model itself", () => {
     const caller = { type: "program", caller_id: "prog_1" };
     const fields = [{ caller: { type: "direct" } }, { caller: null, namespace: null }, { caller }];
     const content = fields.flatMap((field) => contentOf(item(0, callItem("a", "{}", field)), [completed()]));
@@ -239,12 +239,12 @@ describe("tool arguments", () => {
 describe("the end of an answer", () => {
   const text = item(0, messageItem("msg_1", [textPart("hi")]), ...textPieces(0, "hi"));
 
-  test.each(["max_output_tokens", "content_filter"])("%s is a cut, and its own word is kept", (reason) => {
+  test.each(["max_output_tokens", "content_filter"])("%s is a cut, and its raw reason is kept", (reason) => {
     const { message } = play([created(), ...text, ...call(1, "a", "{}"), incomplete(reason)]);
     expect([message.stopReason, message.rawStopReason]).toEqual(["max_tokens", reason]);
   });
 
-  test("a refusal is shown as text and told as such", () => {
+  test("a refusal is shown as text and reported as a refusal", () => {
     const whole = messageItem("msg_1", [{ type: "refusal", refusal: "I will not." }]);
     const { ours, message } = play([
       created(),
@@ -263,7 +263,7 @@ describe("the end of an answer", () => {
     });
   });
 
-  test("a failure is kept as the API words it", () => {
+  test("a failure keeps the API's message", () => {
     const error = { code: "server_error", message: "oops" };
     expect(play([created(), { type: "response.failed", response: { error } }]).answer.failure).toEqual(error);
     expect(play([{ type: "error", ...error }]).answer.failure).toMatchObject(error);
@@ -275,7 +275,7 @@ describe("the end of an answer", () => {
   });
 });
 
-test("an aborted answer holds complete items and half a text, but no half call and no half reasoning to send back", () => {
+test("an aborted answer contains complete items and partial text, but no partial call or reasoning to send back", () => {
   const { message } = play([
     created(),
     ...item(0, reasoningItem("rs_1", ["done"]), ...summaryPieces(0, "done")),
@@ -294,7 +294,7 @@ test("an aborted answer holds complete items and half a text, but no half call a
   ]);
 });
 
-test("usage is in whole numbers from zero on", () => {
+test("token counts are whole numbers of at least zero", () => {
   const details = { cached_tokens: -7, cache_write_tokens: 2.5 };
   const usage = { input_tokens: 10.7, output_tokens: -5, input_tokens_details: details };
   expect(play([created(), completed(usage)]).message.usage).toEqual({

@@ -33,7 +33,7 @@ const damagedEvents = fc
     return events.flatMap((event, index) => (doubled.includes(index) ? [event, event] : [event]));
   });
 
-test("whatever happens to the events of an answer, the conversation can go on", () => {
+test("after any sequence of events the conversation can continue", () => {
   fc.assert(
     fc.property(damagedEvents, (events) => {
       const answer = createOpenAIAnswer();
@@ -47,7 +47,7 @@ test("whatever happens to the events of an answer, the conversation can go on", 
   );
 });
 
-test("whatever the server does, a request ends in one answer or one error that says what it was", async () => {
+test("for any behavior of the server, a request ends in one answer or one error with its cause", async () => {
   const [recording] = RECORDINGS.filter(({ name }) => name.includes("reasoning-encrypted"));
   const events = recording?.events ?? [];
   const reply: fc.Arbitrary<Reply> = fc.record(

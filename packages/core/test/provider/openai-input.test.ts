@@ -51,7 +51,7 @@ function turnOf(content: ContentBlock[]): unknown[] {
 }
 
 describe("a conversation", () => {
-  test("is one item a message, call and result, with images where they were", () => {
+  test("has one item for each message, call and result, with images in place", () => {
     const { source } = image();
     const sentImage = {
       type: "input_image",
@@ -80,14 +80,14 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("that is empty or ends in an answer is asked to go on", () => {
+  test("that is empty or ends in an answer gets a placeholder message", () => {
     const goOn = { role: "user", content: "Continue." };
     expect(inputOf([])).toEqual([goOn]);
     expect(inputOf([assistant([text("so")])])).toEqual([plain("so"), goOn]);
     expect(inputOf([assistant([call("a")]), result("a")])).toHaveLength(2);
   });
 
-  test("has calls and results as text when the request offers no tools", () => {
+  test("has calls and results as text if the request offers no tools", () => {
     const messages = [
       user("go"),
       assistant([thinking(reasoning("rs_1")), ownCall("a")]),
@@ -100,7 +100,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  test("ids and names of calls fit the API's pattern and ids stay apart", () => {
+  test("ids and names of calls match the API's pattern and ids stay unique", () => {
     const long = "x".repeat(70);
     const calls = [call("fc|1", "ls/what?"), call("fc.1", ""), call(long, long), call(`${long}y`)];
     const ids = ["fc_1", "fc_1_2", "x".repeat(64), `${"x".repeat(62)}_2`];
@@ -115,7 +115,7 @@ describe("a conversation", () => {
   });
 });
 
-describe("a reply goes back", () => {
+describe("a reply is sent back", () => {
   test("with its reasoning verbatim, each before what it led to", () => {
     const blocks = [
       thinking(reasoning("rs_1")),
@@ -216,7 +216,7 @@ describe("a reply goes back", () => {
     expect(turnOf([thinking(item), message("msg_1", "so")])[0]).toEqual(item);
   });
 
-  test("without what the API refused, by its encrypted content or its id", () => {
+  test("without what the API rejected, by its encrypted content or its id", () => {
     const blocks = [
       thinking(reasoning("rs_1")),
       ownCall("a"),
@@ -230,7 +230,7 @@ describe("a reply goes back", () => {
     ]);
   });
 
-  test("with items we do not model, but for half ones, those that wait for us and repeated ones", () => {
+  test("with unknown kinds of items, except partial, waiting and repeated ones", () => {
     const raw = [
       { type: "web_search_call", id: "ws_1", status: "completed", later: [{ x: null }] },
       { type: "image_generation_call", id: "ig_1", status: "in_progress" },

@@ -34,7 +34,7 @@ function recordingNamed(part: string): Recording {
 }
 
 describe("the recordings", () => {
-  test("all of them are there", () => {
+  test("all files are present", () => {
     expect(RECORDINGS).toHaveLength(20);
     expect(new Set(RECORDINGS.map(({ name }) => name.split(" ")[0])).size).toBe(16);
   });
@@ -47,14 +47,14 @@ describe("the recordings", () => {
     }
   });
 
-  test("an answer whose quota ran out is no answer", async () => {
+  test("an answer whose quota ran out is an error", async () => {
     const { events } = recordingNamed(FAILED);
     for (const body of [toSse(events), toSse(events.filter(({ type }) => type !== "error"))]) {
       expect(await replay({ body }).catch(({ errorType }) => errorType)).toBe("quota");
     }
   });
 
-  test("the encrypted reasoning goes back in its place, together with the call it led to", async () => {
+  test("encrypted reasoning is sent back in its place, together with the call it led to", async () => {
     const turns = RECORDINGS.filter(({ name }) => name.includes("reasoning-encrypted"));
     const messages = await replay(...turns.map(({ events }) => ({ events })));
     const history = messages.flatMap((message): Message[] => [
@@ -90,12 +90,12 @@ describe("the bytes of an answer", () => {
   const sse = toSse(searched.events);
   const small = recordingNamed("local-shell-tool");
 
-  test.each([1, 2, 3, 7, 64, 1000, 4093])("may come in pieces of %d", async (pieceBytes) => {
+  test.each([1, 2, 3, 7, 64, 1000, 4093])("may arrive in pieces of %d", async (pieceBytes) => {
     const found: unknown[] = await replay({ events: small.events, pieceBytes });
     expect(found).toEqual([reduced(small)]);
   });
 
-  test("may be cut into pieces anywhere", async () => {
+  test("may be split at any position", async () => {
     const [, called] = RECORDINGS.filter(({ name }) => name.includes("reasoning-encrypted"));
     const recording = called ?? never();
     const bytes = Buffer.from(toSse(recording.events));
@@ -124,7 +124,7 @@ describe("the bytes of an answer", () => {
     expect(found).toEqual(variants.map(() => reduced(searched)));
   });
 
-  test("make no message when they end anywhere before the last event", async () => {
+  test("produce no message if they end before the last event", async () => {
     const { events } = recordingNamed("apply-patch-tool-delete");
     const bytes = Buffer.from(toSse(events));
     const lastEvent = bytes.indexOf("event: response.completed");
@@ -144,7 +144,7 @@ describe("the bytes of an answer", () => {
     expect([...kinds]).toEqual(["stream_cut"]);
   });
 
-  test("make the same message when the whole comes only at the end", async () => {
+  test("produce the same message if everything arrives only at the end", async () => {
     const sparse = ANSWERS.map(({ name, events }) => ({
       name,
       events: events.filter(({ type }) => type === "response.created" || type === "response.completed"),

@@ -16,7 +16,7 @@ function requestOf(messages: Message[], tools = [READ_TOOL]) {
 }
 
 describe("toOpenAIRequest", () => {
-  test("nothing is stored, and the cache is told which session it is", () => {
+  test("nothing is stored, and the cache gets the session's key", () => {
     const options = { effort: "high" as const, sessionId: `s${"x".repeat(80)}` };
     expect(toOpenAIRequest({ ...REASONING_MODEL, id: "gpt-5.5" }, CONTEXT, options)).toEqual({
       model: "gpt-5.5",
@@ -59,7 +59,7 @@ describe("toOpenAIRequest", () => {
     expect(checkOpenAIRequest(request)).toEqual([]);
   });
 
-  test("the answer is capped by the option and by the model, never below the API's minimum", () => {
+  test("the answer is limited by the option and by the model, never below the API's minimum", () => {
     const maxTokensFor = (maxTokens: number) =>
       toOpenAIRequest(TEST_MODEL, CONTEXT, { maxTokens }).max_output_tokens;
     expect([maxTokensFor(100), maxTokensFor(99_999), maxTokensFor(0)]).toEqual([100, 8_000, 16]);
@@ -90,7 +90,7 @@ describe("toOpenAIRequest", () => {
     }
   });
 
-  test("none of ten thousand broken histories makes a request that the API refuses", () => {
+  test("none of ten thousand broken histories produces a request that the API rejects", () => {
     const random = createRandom(5);
     const thinking: Array<Model["thinking"]> = ["none", "adaptive", "always", undefined];
     for (let round = 0; round < 10_000; round++) {
@@ -106,7 +106,7 @@ describe("toOpenAIRequest", () => {
   });
 });
 
-describe("the reasoning that is asked for", () => {
+describe("the requested reasoning", () => {
   function reasoningOf(id: string, effort: Effort | undefined, thinking?: Model["thinking"]) {
     const model = { ...TEST_MODEL, id, ...(thinking && { thinking }) };
     const { thinking: _, ...unlisted } = model;
@@ -147,7 +147,7 @@ describe("the reasoning that is asked for", () => {
     expect([reasoningOf(id, "off")?.effort, reasoningOf(id, "max")?.effort]).toEqual([least, most]);
   });
 
-  test("what the model's entry says counts before its id", () => {
+  test("the model's entry takes precedence over its id", () => {
     expect(reasoningOf("gpt-6-sol", "off", "always")).toEqual({ effort: "low", summary: "auto" });
     expect(reasoningOf("gpt-6-sol", "off", "adaptive")).toEqual({ effort: "none" });
     expect(reasoningOf("gpt-6-sol", "high", "none")).toBeUndefined();

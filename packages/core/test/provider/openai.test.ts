@@ -56,7 +56,7 @@ afterEach(() => {
 });
 
 describe("a request", () => {
-  test("goes to the responses path with the key, and nothing of it comes from the environment", async () => {
+  test("is sent to the responses path with the key, and uses nothing from the environment", async () => {
     Object.assign(process.env, FOREIGN_VARIABLES);
     await using server = await startSseServer({ events: textAnswer("hi") });
     for (const url of [server.url, `${server.url}/v1`, `${server.url}/v1/`, `${server.url}/proxy/v1`]) {
@@ -75,7 +75,7 @@ describe("a request", () => {
     expect(server.problems).toEqual([]);
   });
 
-  test("is sent once whatever goes wrong, and prints nothing", async () => {
+  test("is sent only once after any failure, and prints nothing", async () => {
     process.env.OPENAI_LOG = "debug";
     const printed = (["log", "info", "warn", "error", "debug"] as const).map((name) => spyOn(console, name));
     await using server = await startSseServer(openAIError(500, { type: "server_error", message: "oops" }), {
@@ -90,7 +90,7 @@ describe("a request", () => {
     }
   });
 
-  test("brings no message twice and ends in done", async () => {
+  test("emits no message twice and ends with done", async () => {
     await preloadOpenAI();
     await using server = await startSseServer({ events: textAnswer("hi") });
     const events: string[] = [];
@@ -98,7 +98,7 @@ describe("a request", () => {
     expect(events).toEqual(["start", "text_delta", "text_end", "usage", "done"]);
   });
 
-  test("with a key that cannot be one, or to no address, fails before anything is sent", async () => {
+  test("with an invalid key or address fails before anything is sent", async () => {
     process.env.OPENAI_API_KEY = "other";
     const context = { systemPrompt: "", messages: [user("go")], tools: [] };
     const failure = (key: string, url?: string) =>
@@ -139,7 +139,7 @@ describe("aborting", () => {
     });
   });
 
-  test("ends a request whose headers never come, and one that was aborted before it began", async () => {
+  test("ends a request whose headers never arrive, and one that was aborted before it began", async () => {
     await using server = await startSseServer({ silent: true });
     const controller = new AbortController();
     const waiting = ask(server.url, { signal: controller.signal }).result();
@@ -152,10 +152,10 @@ describe("aborting", () => {
   });
 });
 
-describe("an answer that breaks off", () => {
+describe("an interrupted answer", () => {
   const partial = [created(), ...item(0, messageItem("msg_1", [textPart("half")]), ...textPieces(0, "half"))];
 
-  test("is cut when it ends without its last event", async () => {
+  test("is stream_cut if it ends without its last event", async () => {
     expect((await failureFor({ events: partial })).errorType).toBe("stream_cut");
     expect((await failureFor({ events: [] })).errorType).toBe("stream_cut");
     expect((await failureFor({ events: [...partial], body: "data: [DONE]\n\n" })).errorType).toBe(
@@ -164,7 +164,7 @@ describe("an answer that breaks off", () => {
     expect((await failureFor({ body: 'data: {"type":\n\n' })).errorType).toBe("stream_cut");
   });
 
-  test("is a network error when the connection is reset", async () => {
+  test("is a network error if the connection is reset", async () => {
     expect((await failureFor({ events: partial, ending: "reset" })).errorType).toBe("network");
   });
 
@@ -190,7 +190,7 @@ describe("an answer that breaks off", () => {
     }
   });
 
-  test("after its last event is whole, even when the connection stays open or is reset", async () => {
+  test("after its last event is complete, even if the connection stays open or is reset", async () => {
     for (const ending of ["hang", "reset"] as const) {
       const read = Promise.withResolvers<void>();
       await using server = await startSseServer({
@@ -205,7 +205,7 @@ describe("an answer that breaks off", () => {
   });
 });
 
-describe("what the API refuses of a request it could do without", () => {
+describe("an optional request part that the API rejects", () => {
   const reasoning = { provider: "openai", data: reasoningItem("rs_old") };
   const history = [
     user("go"),
@@ -252,7 +252,7 @@ describe("what the API refuses of a request it could do without", () => {
     for (const body of bodies) expect(body).toContain(kept);
   });
 
-  test("a refusal of what the request did not have is a failure", async () => {
+  test("a rejection of a part that the request did not have is an error", async () => {
     const message = "The encrypted content could not be verified.";
     await using server = await startSseServer(openAIError(400, { type: "invalid_request_error", message }));
     expect((await failureOf(server.url)).errorType).toBe("invalid_request");
@@ -260,7 +260,7 @@ describe("what the API refuses of a request it could do without", () => {
   });
 });
 
-test("a server that nobody listens at is a network error that names it", async () => {
+test("a refused connection is a network error that names the server", async () => {
   const server = await startSseServer();
   await server[Symbol.asyncDispose]();
   const failure = await failureOf(server.url);

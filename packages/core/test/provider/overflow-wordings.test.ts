@@ -7,7 +7,7 @@ import {
   readStatedWindow,
 } from "../../src/provider/classify-error.ts";
 
-describe("a request that is too long is told by", () => {
+describe("a request that is too long is recognized by", () => {
   test.each([
     ["Anthropic", "prompt is too long: 213462 tokens > 200000 maximum"],
     [
@@ -130,11 +130,11 @@ test.each([
   "You exceeded your current quota, please check your plan and billing details.",
   "The tool name is too long",
   "Unsupported parameter: 'context_management'",
-])("another complaint is none: %s", (message) => {
+])("another error is not an overflow: %s", (message) => {
   expect(matchesOverflow(message)).toBe(false);
 });
 
-test("a rate that one request is too large for is told apart from one that passes", () => {
+test("a rate limit that a single request exceeds is distinct from a temporary one", () => {
   const tooLarge =
     "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 50000. The input or output tokens must be reduced in order to run successfully.";
   expect(isTooLargeForRate(tooLarge)).toBe(true);
@@ -166,6 +166,6 @@ test.each([
   ["prompt token count of 139000 exceeds the limit of 128000", 139_000],
   ["request (9000 tokens) exceeds the available context size (8192 tokens)", 9_000],
   ["Your input exceeds the context window of this model.", undefined],
-])("readStatedRequest() reads how long the refused request was: %s", (message, tokens) => {
+])("readStatedRequest() reads the tokens of the rejected request: %s", (message, tokens) => {
   expect(readStatedRequest(message)).toBe(tokens);
 });

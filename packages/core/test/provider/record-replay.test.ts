@@ -39,7 +39,7 @@ async function recordAndReplay(service: ImprovisedService, trial: Trial): Promis
 describe.each(Object.entries(IMPROVISED_SERVICES))(
   "a recorded run with %s replays to the same events",
   (_, service) => {
-    test("whatever comes: thinking, hidden thinking, blanks, mixed calls, failures, cuts, summaries", async () => {
+    test("for any reply: thinking, hidden thinking, blanks, mixed calls, failures, cuts, summaries", async () => {
       const all: string[] = [];
       for (const seed of [1, 4]) all.push(await recordAndReplay(service, { seed }));
       const lines = all.join("\n");
@@ -47,7 +47,7 @@ describe.each(Object.entries(IMPROVISED_SERVICES))(
       expect(happened.filter((word) => !lines.includes(word))).toEqual([]);
     }, 60_000);
 
-    test("also where other things were learned and are configured than then", async () => {
+    test("also with other measurements and another configuration than at the recording", async () => {
       const [cold, dense] = [createPlace(), createPlace(1.2)];
       const elsewhere = { ...dense, compaction: { enabled: false } };
       const fresh = await recordAndReplay(service, {
@@ -65,7 +65,7 @@ describe.each(Object.entries(IMPROVISED_SERVICES))(
   },
 );
 
-test("a recorded run adds to what is known of its model, and no replay to anything", async () => {
+test("a recorded run adds to the measurements of its model, and a replay adds nothing", async () => {
   const service = IMPROVISED_SERVICES.anthropic;
   if (!service) throw new Error("There is no such service.");
   const place = createPlace();

@@ -76,7 +76,7 @@ function countUsages(events: readonly AgentEvent[]): number {
 }
 
 test.each(Object.entries(IMPROVISED_SERVICES))(
-  "an answer that was stopped replays with as many tokens told, %s",
+  "an answer that was stopped replays with the same reported tokens, %s",
   async (name, service) => {
     const { reply = {}, usages } = GROWING[name] ?? {};
     const { recorded, replayed } = await recordAndReplay(service, reply, { isStopped: true });
@@ -91,7 +91,7 @@ test.each([
   ["no tokens", [], 0],
   ["no tokens used", [chunks.usageChunk({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })], 1],
 ] as const)(
-  "a whole answer of a server that tells %s replays to the same",
+  "a complete answer of a server that reports %s replays to the same",
   async (_, told, usages) => {
     const service = IMPROVISED_SERVICES.compatible;
     if (!service) throw new Error("There is no such service.");

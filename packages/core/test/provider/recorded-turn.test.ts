@@ -6,7 +6,7 @@ import type { ProviderEvent } from "../../src/provider/types.ts";
 import type { AssistantMessage } from "../../src/types.ts";
 import { ask, done, record, recordAll, USAGE } from "../support/recorded-replies.ts";
 
-test("a reply with all its parts becomes a turn, with the facts of its model", async () => {
+test("a reply with all its parts becomes a turn, with the properties of its model", async () => {
   const script = await recordAll([
     { type: "start" },
     { type: "usage", usage: { ...USAGE, outputTokens: 1 } },
@@ -62,7 +62,7 @@ test("a reply with all its parts becomes a turn, with the facts of its model", a
   });
 });
 
-test("a script that is recorded while it is played is the same script, event for event", async () => {
+test("recording a script while it is played gives the same script, event for event", async () => {
   const turns: Script["turns"] = [
     { thinking: "First I think about it at length.", text: "Then I say something long enough for chunks." },
     { text: "Cut", stopReason: "max_tokens", toolCalls: [{ id: "a", name: "ls", input: { path: "here" } }] },
@@ -83,7 +83,7 @@ test("a script that is recorded while it is played is the same script, event for
   expect(second).toEqual(first);
 });
 
-test("what only a provider understands, and several texts, come back in their order and in their pieces", async () => {
+test("opaque blocks, and several texts, replay in their order and in their pieces", async () => {
   const replay = { provider: "openai", data: { id: "msg_1" } };
   const hidden: AssistantMessage["content"][number] = {
     type: "thinking",
@@ -125,14 +125,14 @@ test("what only a provider understands, and several texts, come back in their or
   expect(await ask(replayed)).toEqual(original);
 });
 
-test("a reply that was stopped is stopped when it is played", async () => {
+test("a reply that was stopped replays as stopped", async () => {
   const stopped = done({ content: [{ type: "text", text: "Wait" }], stopReason: "aborted" });
   const script = await recordAll([{ type: "text_delta", delta: "Wait" }, stopped]);
   const events = await ask(createScriptedStream(script, { startAtTurn: 0, now: () => 0 }));
   expect(events.at(-1)).toEqual(stopped);
 });
 
-test("a reply that no words could tell as it came is played event by event as it came", async () => {
+test("a reply that texts and calls cannot describe is replayed event by event", async () => {
   const text = (words: string): ProviderEvent[] => [
     { type: "text_delta", delta: words },
     { type: "text_end", text: words },
@@ -196,7 +196,7 @@ test("a reply that no words could tell as it came is played event by event as it
   expect(played).toEqual(replies);
 });
 
-test("what had come before a reply broke off or was stopped is kept", async () => {
+test("the part of a reply before an interruption or a stop is kept", async () => {
   const cut = new ProviderError("Cut off.", "stream_cut", { retryAfterMs: 7 });
   const half: ProviderEvent[] = [
     { type: "start" },

@@ -7,7 +7,7 @@ import type { ProviderEvent } from "../../src/provider/types.ts";
 import { ask, CONTEXT, done, MODEL, record, recordAll, USAGE } from "../support/recorded-replies.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("requests for a summary go into a list of their own", async () => {
+test("requests for a summary are recorded in a separate list", async () => {
   const { recording, read } = record();
   const turns = [{ text: "one" }, { text: "two" }];
   const stream = recording.wrap(createScriptedStream({ version: 1, turns, summaries: [{ text: "sum" }] }));
@@ -21,7 +21,7 @@ test("requests for a summary go into a list of their own", async () => {
   ]);
 });
 
-test("ids that a server gives twice, or that no provider would take, are replaced", async () => {
+test("duplicate ids, and ids that providers reject, are replaced", async () => {
   const call = (id: string): ProviderEvent[] => [
     { type: "start" },
     { type: "tool_call_start", id, name: "ls" },
@@ -38,7 +38,7 @@ test("ids that a server gives twice, or that no provider would take, are replace
   ]);
 });
 
-test("they are replaced everywhere in a reply that is told event by event, too", async () => {
+test("they are replaced everywhere in a reply that is recorded as events", async () => {
   const mixed = (first: string, second: string): ProviderEvent[] => [
     { type: "start" },
     { type: "tool_call_start", id: first, name: "ls" },
@@ -62,7 +62,7 @@ test("they are replaced everywhere in a reply that is told event by event, too",
   ]);
 });
 
-test("a reply whose calls have all the same id is still a script", async () => {
+test("a reply whose calls all have the same id is still a valid script", async () => {
   const calls = [0, 1].map(() => ({ type: "tool_call" as const, id: "0", name: "ls", input: {} }));
   const script = await recordAll([
     { type: "start" },
@@ -72,7 +72,7 @@ test("a reply whose calls have all the same id is still a script", async () => {
   expect(script.turns[0]?.toolCalls?.map(({ id }) => id)).toEqual(["0", "recorded_2"]);
 });
 
-test("what decided how a run went is in the recording, and in the model that replays it", async () => {
+test("the settings of a run are in the recording, and in the model that replays it", async () => {
   const conditions = {
     compaction: { reserveTokens: 500, pruning: { keepLast: 1 } },
     flushKnowledge: true,
@@ -96,7 +96,7 @@ test("what decided how a run went is in the recording, and in the model that rep
   });
 });
 
-test("another model beside the one that the recording stands for is told of once, one that summarises is not", async () => {
+test("a second model is reported once, but not one that only summarizes", async () => {
   const told: string[] = [];
   const recording = startRecording(
     join(makeTempDir(), "run.json"),
@@ -122,7 +122,7 @@ test("another model beside the one that the recording stands for is told of once
   ]);
 });
 
-test("the file is private and whole after every reply, and leaves no other behind", async () => {
+test("the file is private and complete after every reply, and leaves no other file", async () => {
   const path = join(makeTempDir(), "run.json");
   const { recording, read } = record(path);
   const stream = recording.wrap(
@@ -142,14 +142,14 @@ test("the file is private and whole after every reply, and leaves no other behin
   ]);
 });
 
-test("nothing is overwritten, be it a link that leads nowhere", () => {
+test("nothing is overwritten, not even a dangling link", () => {
   const path = join(makeTempDir(), "run.json");
   symlinkSync("/nowhere", path);
   expect(() => record(path)).toThrow("it already exists");
   expect(() => record(join(path, "..", "missing", "run.json"))).toThrow("ENOENT");
 });
 
-test("a recording that cannot go on says so once, and the replies come all the same", async () => {
+test("a recording that cannot be continued is reported once, and the replies still arrive", async () => {
   const directory = makeTempDir();
   const failures: unknown[] = [];
   const { recording } = record(join(directory, "run.json"), (error) => failures.push(error));

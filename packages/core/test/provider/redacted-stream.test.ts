@@ -50,7 +50,7 @@ test.each([1, 2, 5, 13, 1000])("a key in a reply in pieces of %d reaches no even
   ]);
 });
 
-test("a request has no key in its prompt, its messages and its tools", async () => {
+test("a request has no key in its prompt, messages and tools", async () => {
   const asked: StreamContext[] = [];
   const noting: StreamFunction = (_model, received) => {
     asked.push(received);

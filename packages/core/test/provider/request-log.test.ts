@@ -8,7 +8,7 @@ import { createScriptedStream } from "../../src/provider/scripted.ts";
 import { runScript } from "../support/agent-run.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("each request is noted with what came of it, repetitions included", async () => {
+test("each request is logged with its result, retries included", async () => {
   const entries: RequestLogEntry[] = [];
   const failing = { error: { errorType: "overloaded" as const, message: "busy", retryAfterMs: 0 } };
   const scripted = createScriptedStream({ version: 1, turns: [failing, { text: "Here." }] });
@@ -25,7 +25,7 @@ test("each request is noted with what came of it, repetitions included", async (
   expect(entries[3]).toMatchObject({ message: { content: [{ type: "text", text: "Here." }] } });
 });
 
-test("the log is private, one JSON object a line, and old ones go", () => {
+test("the log is private, one JSON object per line, and old ones are removed", () => {
   const environment = { XDG_STATE_HOME: makeTempDir() };
   const first = openRequestLog(environment, "old");
   first.write({ a: 1 });
@@ -43,7 +43,7 @@ test("the log is private, one JSON object a line, and old ones go", () => {
   expect(readFileSync(join(dirname(first.path), "notes.txt"), "utf8")).toBe("kept");
 });
 
-test("without a home directory it says so, and a log that cannot be written stops nothing", () => {
+test("without a home directory it reports an error, and a log that cannot be written stops nothing", () => {
   expect(() => openRequestLog({ HOME: "/" }, "a")).toThrow("no home directory");
   const log = openRequestLog({ XDG_STATE_HOME: makeTempDir() }, "missing/directory");
   log.write({ a: 1 });

@@ -26,7 +26,7 @@ test.each([
   [{ "retry-after": "9".repeat(400) }],
   [{ "retry-after": "2026" + "x" }],
   [{ "retry-after-ms": "-1" }],
-])("%j asks for nothing", (headers) => {
+])("%j asks for no delay", (headers) => {
   expect(parseRetryAfter(new Headers(headers), NOW_MS)).toBeUndefined();
 });
 

@@ -36,7 +36,7 @@ const failing = (
 
 describe("withRetry", () => {
   test.each(["rate_limit", "overloaded", "server_error", "network", "stream_cut", "timeout"] as const)(
-    "%s is tried again",
+    "%s is retried",
     async (errorType) => {
       const { result, waits } = await request([failing(errorType), { text: "Here." }]);
       expect(result).toMatchObject({ message: { content: [{ type: "text", text: "Here." }] } });
@@ -105,8 +105,8 @@ describe("withRetry", () => {
   });
 });
 
-describe("a repeated request in a run", () => {
-  test("a partial answer is void: the item begins anew and only the whole answer is kept", async () => {
+describe("a retried request in a run", () => {
+  test("a partial answer is void: the item begins again and only the complete answer is kept", async () => {
     const cut = {
       ...failing("stream_cut", { text: "Half an ans" }),
       usage: { inputTokens: 7, outputTokens: 3 },

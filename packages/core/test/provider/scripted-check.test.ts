@@ -18,7 +18,7 @@ function faultOf(messages: readonly Message[]): string {
   return fault ? `${fault.path}: ${fault.message}` : "none";
 }
 
-describe("a request that a real API takes", () => {
+describe("a request that a real API accepts", () => {
   test.each<[string, Message[]]>([
     ["a question", [user("hello")]],
     ["a question with an image", [user([text("what is this?"), PNG])]],
@@ -39,7 +39,7 @@ describe("a request that a real API takes", () => {
   });
 });
 
-describe("a request that a real API refuses", () => {
+describe("a request that a real API rejects", () => {
   test.each<[string, Message[]]>([
     ["messages: there are no messages", []],
     ["messages[0]: the first message is not the user's", [assistant([text("hello")]), user("hello")]],
@@ -78,11 +78,11 @@ describe("a request that a real API refuses", () => {
       "messages[1].content[0]: a tool call without an id or a name",
       [user("a"), assistant([toolCall("")]), toolResult("")],
     ],
-  ])("is told with its place: %s", (fault, messages) => {
+  ])("is reported with its position: %s", (fault, messages) => {
     expect(faultOf(messages)).toBe(fault);
   });
 
-  test("holds tool calls but offers no tools", () => {
+  test("contains tool calls but offers no tools", () => {
     const messages = [user("a"), assistant([toolCall("a")]), toolResult("a")];
     expect(findRequestFault(request(messages))).toEqual({
       path: "messages[1]",
@@ -94,7 +94,7 @@ describe("a request that a real API refuses", () => {
     ["tools[1]", 'a second tool is called "ls"', [LS_TOOL, LS_TOOL]],
     ["tools[0]", '"l s" is not a valid tool name', [{ ...LS_TOOL, name: "l s" }]],
     ["tools[0]", "the schema of ls does not describe an object", [{ ...LS_TOOL, inputSchema: {} }]],
-  ])("has a tool that is not legal: %s: %s", (path, message, tools) => {
+  ])("has an invalid tool: %s: %s", (path, message, tools) => {
     expect(findRequestFault(request([user("a")], { tools }))).toEqual({ path, message });
   });
 });

@@ -12,14 +12,14 @@ function settingsOf(schema: unknown, prefix = ""): string[] {
   );
 }
 
-test("a recording holds every setting under compaction but the model that it replays without", () => {
+test("a recording contains every setting under compaction except the summarizer, which a replay does not need", () => {
   const configured = settingsOf(z.toJSONSchema(CompactionSettingsSchema));
   const recorded = settingsOf(z.toJSONSchema(conditionsSchema.shape.compaction));
   expect(configured).toContain("pruning.keepLast");
   expect(recorded.toSorted()).toEqual(configured.filter((name) => name !== "model").sort());
 });
 
-test("it is read with the values that may be configured", () => {
+test("its values have the same limits as the configuration", () => {
   const settings = {
     enabled: false,
     reserveTokens: 1,

@@ -46,7 +46,7 @@ const REPLY = {
   rawStopReason: "length",
 };
 
-test("every field there is may be used", () => {
+test("every field can be used", () => {
   const script = {
     $schema: "./script.schema.json",
     version: 1,
@@ -90,14 +90,14 @@ test("every field there is may be used", () => {
   expect(JSON.parse(JSON.stringify(parseScript(JSON.stringify(script), "s.json")))).toEqual(script);
 });
 
-describe("a file that cannot be read is refused by name:", () => {
-  test("one that is not there", async () => {
+describe("a file that cannot be read is rejected by name:", () => {
+  test("a missing one", async () => {
     await expect(readScript("/nowhere/s.json")).rejects.toThrow(
       "Cannot open the script: Cannot read /nowhere/s.json: it does not exist (ENOENT).",
     );
   });
 
-  test("one that is no text", async () => {
+  test("binary data", async () => {
     const path = join(makeTempDir(), "s.json");
     writeFileSync(path, new Uint8Array([127, 69, 76, 70, 2, 1, 1, 0, 0, 0]));
     await expect(readScript(path)).rejects.toThrow(
@@ -131,7 +131,7 @@ test.each([
     '{"version": 1, "turns": [], "__proto__": {}}',
     's.json:1:42: __proto__: unknown field "__proto__"; known are version, contextWindow, maxInputTokens, maxOutputTokens, price, conditions, turns, summaries.',
   ],
-])("an unknown field is refused with its place and the nearest known: %s", (text, complaint) => {
+])("an unknown field is rejected with its position and the nearest known one: %s", (text, complaint) => {
   expect(complaintAbout(text)).toBe(complaint);
 });
 
@@ -153,7 +153,7 @@ test.each([
     turn('{"toolCalls": [{"name": "a", "input": {}}, {"id": "call_1", "name": "b", "input": {}}]}'),
     's.json:2:46: turns[0].toolCalls[1]: its id "call_1" is also that of turns[0].toolCalls[0]',
   ],
-])("a wrong value is refused with its place: %s", (text, complaint) => {
+])("an invalid value is rejected with its position: %s", (text, complaint) => {
   expect(complaintAbout(text)).toBe(complaint);
 });
 
@@ -169,6 +169,6 @@ test.each([
   ['["\\x"]', "s.json:1:3: not valid JSON: expected a known escape, or \\\\ for the backslash itself."],
   ['["a', "s.json:1:4: not valid JSON: expected the closing double quote of a string."],
   ["[".repeat(100_000), "s.json:1:100001: not valid JSON: expected a value or ]."],
-])("text that is no JSON is refused with line, column and what belongs there: %#", (text, complaint) => {
+])("text that is not JSON is rejected with line, column and the expected token: %#", (text, complaint) => {
   expect(complaintAbout(text)).toBe(complaint);
 });

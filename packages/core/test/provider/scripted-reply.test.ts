@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { splitIntoChunks } from "../../src/provider/scripted/reply.ts";
 
-test("by default a chunk ends behind a space and has about twelve characters", () => {
+test("by default a chunk ends after a space and has about twelve characters", () => {
   expect([...splitIntoChunks("I look at the file, then I run the tests.")]).toEqual([
     "I look at the ",
     "file, then I ",
@@ -9,11 +9,11 @@ test("by default a chunk ends behind a space and has about twelve characters", (
   ]);
 });
 
-test("a text without spaces is cut all the same", () => {
+test("a text without spaces is split too", () => {
   expect([...splitIntoChunks("x".repeat(80))].map(({ length }) => length)).toEqual([36, 36, 8]);
 });
 
-test("a given length is kept to", () => {
+test("a given length is exact", () => {
   expect([...splitIntoChunks("abcdefg", 3)]).toEqual(["abc", "def", "g"]);
 });
 

@@ -35,14 +35,14 @@ function conversation(replies: number): Message[] {
 }
 
 describe("the turns of a script", () => {
-  test("are played in order, one for each request, repetitions included", async () => {
+  test("are played in order, one for each request, retries included", async () => {
     const stream = scripted([{ text: "one" }, FAILURE, { text: "two" }]);
     expect(textOf(messageOf(await ask(stream)))).toBe("one");
     expect(errorOf(await ask(stream, conversation(1)))).toEqual({ errorType: "overloaded", message: "busy" });
     expect(textOf(messageOf(await ask(stream, conversation(1))))).toBe("two");
   });
 
-  test("that are used up end every further request in an error", async () => {
+  test("that are used up end every further request with an error", async () => {
     const stream = scripted([{ text: "one" }, { text: "two" }], { startAtTurn: 1 });
     await ask(stream);
     const ended = { errorType: "invalid_request", message: "script ended at turn 2" };
@@ -50,7 +50,7 @@ describe("the turns of a script", () => {
     expect(errorOf(await ask(stream))).toEqual(ended);
   });
 
-  test("go on, in a conversation that holds replies already, behind as many", async () => {
+  test("continue a conversation after as many turns as it has replies", async () => {
     const stream = scripted([{ text: "one" }, { text: "two" }, { text: "three" }]);
     expect(textOf(messageOf(await ask(stream, conversation(2))))).toBe("three");
   });
@@ -61,7 +61,7 @@ describe("the turns of a script", () => {
     expect(textOf(messageOf(await ask(stream, conversation(0))))).toBe("two");
   });
 
-  test("begin where they are told to, whatever the conversation holds", async () => {
+  test("begin at the given index, whatever the conversation contains", async () => {
     const stream = scripted([{ text: "one" }, { text: "two" }], { startAtTurn: 0 });
     expect(textOf(messageOf(await ask(stream, conversation(1))))).toBe("one");
   });
@@ -74,7 +74,7 @@ describe("the turns of a script", () => {
     expect(findStartTurn(turns, conversation(3))).toBe(4);
   });
 
-  test("passed by a failure's half reply do not count, those that ended in a refusal do", () => {
+  test("of a failure's partial reply do not count, those that ended in a refusal do", () => {
     const turns = [{ text: "one" }, { text: "two" }];
     const broken = assistant([{ type: "text", text: "half" }], "error");
     expect(findStartTurn(turns, [user("a"), broken, user("b")])).toBe(0);
@@ -83,7 +83,7 @@ describe("the turns of a script", () => {
 });
 
 describe("the ids of a script's tool calls", () => {
-  test("are the script's own, else counted over the whole script", async () => {
+  test("are the script's own, or are numbered over the whole script", async () => {
     const turns = [{ toolCalls: [LS_CALL, { ...LS_CALL, id: "mine" }] }, { toolCalls: [LS_CALL] }];
     const stream = scripted(turns, { startAtTurn: 0 });
     const ids = (message: AssistantMessage) =>
@@ -99,10 +99,10 @@ describe("the ids of a script's tool calls", () => {
   });
 });
 
-describe("a conversation that holds the ids already", () => {
+describe("a conversation that contains the ids already", () => {
   const history = [user("a"), assistant([toolCall("mine")]), toolResult("mine"), user("b")];
 
-  test("gives calls whose ids the script names others, and leaves those beside them alone", async () => {
+  test("gives new ids to calls with the same ids, and keeps the others", async () => {
     const calls = ["mine", "mine_2", "yours"].map((id) => ({ ...LS_CALL, id }));
     const stream = scripted([{ toolCalls: calls }], { startAtTurn: 0 });
     expect(messageOf(await ask(stream, history)).content).toEqual([
@@ -112,7 +112,7 @@ describe("a conversation that holds the ids already", () => {
     ]);
   });
 
-  test("gives calls that are told event by event others, everywhere", async () => {
+  test("gives new ids to calls inside events, everywhere", async () => {
     const events = (first: string): ScriptEvent[] => [
       { type: "start" },
       { type: "tool_call_start", id: first, name: "ls" },
@@ -133,7 +133,7 @@ describe("a conversation that holds the ids already", () => {
     expect(messageOf(played).content).toEqual([call("mine_2"), call("yours")]);
   });
 
-  test("gives none that is longer than providers take", async () => {
+  test("gives no id that is longer than providers accept", async () => {
     const long = "a".repeat(128);
     const stream = scripted([{ toolCalls: [{ ...LS_CALL, id: long }] }], { startAtTurn: 0 });
     const holding = [user("a"), assistant([toolCall(long)]), toolResult(long)];
@@ -146,7 +146,7 @@ describe("a request for a summary", () => {
   const summarise: StreamOptions = { purpose: "summary" };
   const context = request([user("Summarise this.")], { tools: [LS_TOOL] });
 
-  test("takes from the summaries and leaves the turns alone", async () => {
+  test("takes from the summaries and not from the turns", async () => {
     const stream = createScriptedStream({ version: 1, turns, summaries: [{ text: "in short" }] });
     expect(textOf((await stream(MODEL, context, summarise).result()).message)).toBe("in short");
     expect(textOf(messageOf(await ask(stream)))).toBe("one");
@@ -160,26 +160,26 @@ describe("a request for a summary", () => {
   });
 });
 
-describe("a session that was summarised", () => {
+describe("a session that was summarized", () => {
   const turns = [{ text: "one" }, { text: "two" }, { text: "three" }];
   const messages = conversation(2);
 
-  test("goes on behind its replies, and behind the summaries it has had", () => {
+  test("continues after its replies, and after its used summaries", () => {
     const script = { version: 1 as const, turns, summaries: [{ text: "s" }] };
     expect(findStart(script, { messages, summaries: 1 })).toEqual({ startAtTurn: 2, startAtSummary: 1 });
   });
 
-  test("goes on behind both where summaries are turns like all others", () => {
+  test("continues after both if summaries are turns", () => {
     expect(findStart({ version: 1, turns }, { messages, summaries: 1 })).toEqual({ startAtTurn: 3 });
   });
 });
 
-describe("a request for what is worth knowing", () => {
+describe("a request for knowledge", () => {
   const askForKnowledge = async (stream: StreamFunction) =>
     (await stream(MODEL, request([user("go")]), { purpose: "knowledge" }).result()).message;
   const record = { toolCalls: [{ name: "add_knowledge", input: { content: "Tests run with bun." } }] };
 
-  test("is answered by the next turn where that only records knowledge", async () => {
+  test("is answered by the next turn if that only records knowledge", async () => {
     const stream = scripted([record, { text: "next" }]);
     expect(toolCallsOf(await askForKnowledge(stream))).toMatchObject(record.toolCalls);
     expect(textOf(messageOf(await ask(stream, [user("go")])))).toBe("next");
@@ -189,7 +189,7 @@ describe("a request for what is worth knowing", () => {
     ["text", { text: "hello" }],
     ["other calls", { toolCalls: [...record.toolCalls, LS_CALL] }],
     ["an error", FAILURE],
-  ])("takes no turn where the next one is %s", async (_, turn) => {
+  ])("takes no turn if the next one is %s", async (_, turn) => {
     const stream = scripted([turn]);
     const { content, usage } = await askForKnowledge(stream);
     expect([content, usage]).toEqual([[{ type: "text", text: "none" }], EMPTY_USAGE]);
@@ -197,7 +197,7 @@ describe("a request for what is worth knowing", () => {
     expect(JSON.stringify(taken)).not.toContain('"none"');
   });
 
-  test("takes no turn of a script that has come to its end", async () => {
+  test("takes no turn of a script that has ended", async () => {
     expect(textOf(await askForKnowledge(scripted([])))).toBe("none");
   });
 });

@@ -27,7 +27,7 @@ describe("the scripted model", () => {
     });
   });
 
-  test("holds 200,000 tokens when the script does not say", () => {
+  test("has a window of 200,000 tokens by default", () => {
     expect(MODEL.contextWindow).toBe(200_000);
   });
 });
@@ -64,17 +64,17 @@ describe("a scripted reply", () => {
     });
   });
 
-  test("that is blank is streamed, but not kept: no provider takes a blank text back", async () => {
+  test("that is blank is streamed, but not kept: no provider accepts a blank text back", async () => {
     const events = await ask(scripted([{ text: "\n\n", toolCalls: [{ name: "ls", input: {} }] }]));
     expect(events).toContainEqual({ type: "text_delta", delta: "\n\n" });
     expect(messageOf(events).content).toEqual([toolCall("call_1")]);
   });
 
-  test("without anything in it is an empty message", async () => {
+  test("without content is an empty message", async () => {
     expect(messageOf(await ask(scripted([{}])))).toMatchObject({ content: [], stopReason: "end_turn" });
   });
 
-  test("keeps the usage that the script gives and estimates the rest", async () => {
+  test("has the usage that the script states and estimates the rest", async () => {
     const events = await ask(scripted([{ text: "Four", usage: { inputTokens: 9_000, cacheReadTokens: 5 } }]));
     expect(messageOf(events).usage).toEqual({
       inputTokens: 9_000,
@@ -98,12 +98,12 @@ describe("a scripted reply", () => {
     ["model_context_window_exceeded", "max_tokens"],
     ["refusal", "error"],
     ["something_new", "end_turn"],
-  ] as const)("that stops with %s is told as %s", async (rawStopReason, stopReason) => {
+  ] as const)("that stops with %s is reported as %s", async (rawStopReason, stopReason) => {
     const events = await ask(scripted([{ text: "x", stopReason: rawStopReason }]));
     expect(messageOf(events)).toMatchObject({ stopReason, rawStopReason });
   });
 
-  test("cut at max_tokens has a last tool call whose arguments are cut, and only that", async () => {
+  test("cut at max_tokens has a last tool call with truncated arguments, and no other", async () => {
     const toolCalls = [
       { name: "ls", input: {} },
       { name: "ls", input: { path: "sr" } },
@@ -119,14 +119,14 @@ describe("a scripted reply", () => {
     ["a string, sent word for word", '{"path": ', '{"path": '],
     ["a list", ["src"], '["src"]'],
     ["null", null, "null"],
-  ])("may have arguments that are no object: %s", async (_, input, invalidInput) => {
+  ])("may have arguments that are not an object: %s", async (_, input, invalidInput) => {
     const events = await ask(scripted([{ toolCalls: [{ name: "ls", input }] }]));
     expect(messageOf(events).content).toEqual([
       { type: "tool_call", id: "call_1", name: "ls", input: {}, invalidInput },
     ]);
   });
 
-  test("reads arguments given as text the way an adapter does", async () => {
+  test("parses arguments given as text like an adapter", async () => {
     const inputs = ["", '{"path":"src"}'];
     const toolCalls = inputs.map((input) => ({ name: "ls", input }));
     expect(messageOf(await ask(scripted([{ toolCalls }]))).content).toEqual([
@@ -137,7 +137,7 @@ describe("a scripted reply", () => {
 });
 
 describe("a scripted failure", () => {
-  test("comes without any other event when the turn says nothing else", async () => {
+  test("arrives without any other event if the turn has nothing else", async () => {
     const stream = scripted([{ error: { errorType: "overloaded", message: "busy", retryAfterMs: 20 } }]);
     const [event, ...others] = await ask(stream);
     expect(others).toEqual([]);
@@ -149,7 +149,7 @@ describe("a scripted failure", () => {
     });
   });
 
-  test("comes in mid-stream, after the text of its turn", async () => {
+  test("arrives in the middle of the stream, after the text of its turn", async () => {
     const events = await ask(
       scripted([{ text: "Half an", error: { errorType: "stream_cut", message: "cut" } }]),
     );
@@ -167,7 +167,7 @@ describe("a scripted failure", () => {
     });
   });
 
-  test("of a request that a real API would refuse says where and takes no turn", async () => {
+  test("of a request that a real API would reject names the position and takes no turn", async () => {
     const stream = scripted([{ text: "first" }]);
     const refused = [user("hello"), assistant([{ type: "text", text: "Yes?" }]), user(" ")];
     expect(errorOf(await ask(stream, refused))).toEqual({
@@ -180,7 +180,7 @@ describe("a scripted failure", () => {
 });
 
 describe("an aborted scripted reply", () => {
-  test("that waits for its first word ends at once, empty", async () => {
+  test("that waits for its first word ends immediately, empty", async () => {
     const controller = new AbortController();
     const stream = scripted([{ text: TEXT, delayMs: 60_000 }])(MODEL, request([user("hello")]), {
       signal: controller.signal,
@@ -190,7 +190,7 @@ describe("an aborted scripted reply", () => {
     expect(message).toMatchObject({ content: [], stopReason: "aborted" });
   });
 
-  test("that waits between chunks ends at once with the text so far, and without the call that was not complete", async () => {
+  test("that waits between chunks ends immediately with the text so far, and without the incomplete call", async () => {
     const controller = new AbortController();
     const toolCalls = [{ name: "ls", input: { path: "a/long/path" } }];
     const turn = { text: "ab", toolCalls, chunkChars: 2, chunkDelayMs: 60_000 };
@@ -204,7 +204,7 @@ describe("an aborted scripted reply", () => {
     expect(message).toMatchObject({ content: [{ type: "text", text: "ab" }], stopReason: "aborted" });
   });
 
-  test("keeps the words of a block that had not ended", async () => {
+  test("keeps the text of a block that had not ended", async () => {
     const controller = new AbortController();
     const stream = scripted([{ text: TEXT, chunkChars: 6 }])(MODEL, request([user("hello")]), {
       signal: controller.signal,

@@ -67,8 +67,8 @@ function toClaude(messages: Message[], tools = [READ_TOOL]) {
   return toAnthropicRequest(CLAUDE, { systemPrompt: "s", messages, tools });
 }
 
-describe("a switch in the middle of a session", () => {
-  test("gives OpenAI texts, calls, results and images of Anthropic's, and nothing else", () => {
+describe("a switch of the provider in the middle of a session", () => {
+  test("sends OpenAI the texts, calls, results and images of Anthropic, and nothing else", () => {
     const { input } = toGpt(FROM_ANTHROPIC);
     expect(input).toMatchObject([
       { role: "user", content: [{ type: "input_text" }, { type: "input_image" }] },
@@ -82,7 +82,7 @@ describe("a switch in the middle of a session", () => {
     expect(checkOpenAIRequest(toGpt(FROM_ANTHROPIC))).toEqual([]);
   });
 
-  test("gives Anthropic texts, calls, results and images of OpenAI's, and nothing else", () => {
+  test("sends Anthropic the texts, calls, results and images of OpenAI, and nothing else", () => {
     const request = toClaude(FROM_OPENAI);
     expect(request.messages).toMatchObject([
       { role: "user" },
@@ -99,7 +99,7 @@ describe("a switch in the middle of a session", () => {
     expect(checkAnthropicRequest(request)).toEqual([]);
   });
 
-  test("there and back again leaves what each provider needs where it was", () => {
+  test("and back again keeps what each provider needs", () => {
     const both = [
       ...FROM_ANTHROPIC,
       assistant([text("so")]),
@@ -113,7 +113,7 @@ describe("a switch in the middle of a session", () => {
     expect(checkOpenAIRequest(toGpt(both))).toEqual([]);
   });
 
-  test("is accepted by both for any history that two providers could leave", () => {
+  test("is accepted by both for any history of two providers", () => {
     const seeds = fc.tuple(fc.nat(), fc.nat(), fc.boolean());
     fc.assert(
       fc.property(seeds, ([first, second, hasTools]) => {

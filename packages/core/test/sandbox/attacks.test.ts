@@ -26,8 +26,8 @@ function findWritableMounts(): string[] {
   });
 }
 
-describe.skipIf(problem !== undefined)("a boxed command leaves nothing behind", () => {
-  test("on another file system, which it could write to without the box", async () => {
+describe.skipIf(problem !== undefined)("a sandboxed command leaves nothing behind", () => {
+  test("on another file system that it could write to without the sandbox", async () => {
     const { run } = await makeBoxedProject();
     const canary = `canary-${process.pid}-${Date.now()}`;
     const points = new Set(["/dev/shm", ...findWritableMounts(), "/var/tmp"]);
@@ -45,8 +45,8 @@ describe.skipIf(problem !== undefined)("a boxed command leaves nothing behind", 
   });
 });
 
-describe.skipIf(problem !== undefined)("a boxed command learns nothing of this program's environment", () => {
-  test("whichever process it asks for", async () => {
+describe.skipIf(problem !== undefined)("a sandboxed command cannot read this program's environment", () => {
+  test("through any process", async () => {
     const { top, root, home } = await makeBoxedProject();
     const look = [
       "cat /proc/*/environ /proc/*/task/*/environ /proc/$PPID/environ",
@@ -65,8 +65,8 @@ describe.skipIf(problem !== undefined)("a boxed command learns nothing of this p
   });
 });
 
-describe.skipIf(problem !== undefined)("from a boxed command no packet leaves", () => {
-  test("since its network is its own, without a way to anywhere", async () => {
+describe.skipIf(problem !== undefined)("a sandboxed command cannot send packets outside", () => {
+  test("since its own network has no route", async () => {
     const { run } = await makeBoxedProject();
     const look = [
       "readlink /proc/self/ns/net",
@@ -81,7 +81,7 @@ describe.skipIf(problem !== undefined)("from a boxed command no packet leaves", 
     expect([device, rest[0]]).toEqual(["lo", expect.stringContaining("Network is unreachable")]);
   });
 
-  test("that carries what it knows as a name to be looked up", async () => {
+  test("with data in a host name that is looked up", async () => {
     const { run } = await makeBoxedProject();
     let packets = 0;
     const server = createSocket("udp4", () => {
@@ -99,7 +99,7 @@ describe.skipIf(problem !== undefined)("from a boxed command no packet leaves", 
     expect(before).toBe(0);
   });
 
-  test("to an agent whose socket lies among other programs' temporary files", async () => {
+  test("to an agent whose socket is among other programs' temporary files", async () => {
     const { run } = await makeBoxedProject();
     const path = `/var/tmp/agent-${process.pid}-${Date.now()}.sock`;
     let accepted = 0;

@@ -13,30 +13,33 @@ afterEach(endAllProcesses);
 const AGAIN_AND_AGAIN =
   "( while :; do [ -e CLAUDE.md ] || echo CANARY > CLAUDE.md; sleep 0.005; done ) > /dev/null 2>&1 & sleep 0.1";
 
-describe.skipIf(problem !== undefined)("what makes a control file again and again in the background", () => {
-  test("never gets it accepted, and none is left at the end", async () => {
-    const place = await makeBoxedProject();
-    await place.run(AGAIN_AND_AGAIN);
-    for (let round = 0; round < 2; round++) {
-      expect((await place.run("sleep 0.1")).output).toContain("CLAUDE.md was moved to");
-    }
-    await endAllProcesses();
-    await place.box.close();
-    expect(existsSync(place.at("project/CLAUDE.md"))).toBe(false);
-  });
+describe.skipIf(problem !== undefined)(
+  "a background process that repeatedly creates a protected file",
+  () => {
+    test("never gets it accepted, and none is left at the end", async () => {
+      const place = await makeBoxedProject();
+      await place.run(AGAIN_AND_AGAIN);
+      for (let round = 0; round < 2; round++) {
+        expect((await place.run("sleep 0.1")).output).toContain("CLAUDE.md was moved to");
+      }
+      await endAllProcesses();
+      await place.box.close();
+      expect(existsSync(place.at("project/CLAUDE.md"))).toBe(false);
+    });
 
-  test("is met while no command is run", async () => {
-    const place = await makeBoxedProject();
-    await place.run("(sleep 0.2; echo CANARY > CLAUDE.md; sleep 60) > /dev/null 2>&1 &");
-    const limit = Date.now() + 10_000;
-    while (place.told.length === 0 && Date.now() < limit) await Bun.sleep(50);
-    expect(existsSync(place.at("project/CLAUDE.md"))).toBe(false);
-    expect(place.told).toHaveLength(1);
-  });
-});
+    test("is noticed while no command is running", async () => {
+      const place = await makeBoxedProject();
+      await place.run("(sleep 0.2; echo CANARY > CLAUDE.md; sleep 60) > /dev/null 2>&1 &");
+      const limit = Date.now() + 10_000;
+      while (place.told.length === 0 && Date.now() < limit) await Bun.sleep(50);
+      expect(existsSync(place.at("project/CLAUDE.md"))).toBe(false);
+      expect(place.told).toHaveLength(1);
+    });
+  },
+);
 
-describe.skipIf(problem !== undefined)("a command of the person", () => {
-  test("does not meet what the background has just made", async () => {
+describe.skipIf(problem !== undefined)("a command of the user", () => {
+  test("does not see what a background process has just created", async () => {
     const place = await makeBoxedProject();
     await place.run("(sleep 0.2; echo CANARY > CLAUDE.md; sleep 60) > /dev/null 2>&1 &");
     await Bun.sleep(400);
@@ -46,8 +49,8 @@ describe.skipIf(problem !== undefined)("a command of the person", () => {
   });
 });
 
-describe.skipIf(problem !== undefined)("consent to a file", () => {
-  test("is none to others in its directory", async () => {
+describe.skipIf(problem !== undefined)("approval of a file", () => {
+  test("does not apply to others in its directory", async () => {
     const place = await makeBoxedProject();
     await place.run(
       "sleep 0.3; mkdir .vscode; (mkfifo go; read line < go; echo CANARY > .vscode/tasks.json; sleep 60) > /dev/null 2>&1 & echo started",
@@ -60,7 +63,7 @@ describe.skipIf(problem !== undefined)("consent to a file", () => {
     expect(place.text("project/.vscode/settings.json")).toBe("{}\n");
   });
 
-  test("is none to another content in its place", async () => {
+  test("does not apply to another content in its place", async () => {
     const place = await makeBoxedProject();
     await runTool(createWriteTool(place.workspace), { file_path: "AGENTS.md", content: "agreed\n" });
     await place.run("rm AGENTS.md", { outside: true });

@@ -45,7 +45,7 @@ function movedAway({ quarantine }: BoxedProject): string[] {
     .map((name) => name.replace(/^[^/]+\//, ""));
 }
 
-describe.skipIf(problem !== undefined)("a control file that is there", () => {
+describe.skipIf(problem !== undefined)("an existing protected file", () => {
   const ATTEMPTS: readonly ((path: string) => string)[] = [
     (path) => `echo CANARY >> ${path}`,
     (path) => `rm -f ${path}`,
@@ -66,7 +66,7 @@ describe.skipIf(problem !== undefined)("a control file that is there", () => {
     expect(contents).toEqual(CONTROL_FILES.map((path) => [path, "original\n"]));
   });
 
-  test("is not exchanged by renaming the directory it lies in", async () => {
+  test("cannot be replaced by renaming its directory", async () => {
     const place = await makeBoxedProject();
     for (const path of CONTROL_FILES) place.put(`project/${path}`);
     const directories = ["docs", "packages", "packages/a", ".github", ".cargo"];
@@ -79,7 +79,7 @@ describe.skipIf(problem !== undefined)("a control file that is there", () => {
     expect(changed).toEqual([]);
   });
 
-  test("goes along with a directory that is renamed, unless it comes nearer to the top", async () => {
+  test("moves along with a renamed directory, unless that comes nearer to the top", async () => {
     const place = await makeBoxedProject();
     place.put("project/packages/a/.npmrc");
     place.put("project/docs/sample/.github/workflows/ci.yml");
@@ -89,8 +89,8 @@ describe.skipIf(problem !== undefined)("a control file that is there", () => {
   });
 });
 
-describe.skipIf(problem !== undefined)("a control file that a command makes", () => {
-  test("is moved out of the project, each one and in whatever way it came about", async () => {
+describe.skipIf(problem !== undefined)("a protected file that a command creates", () => {
+  test("is moved out of the project, each one and however it was created", async () => {
     const place = await makeBoxedProject();
     const made = CONTROL_FILES.map((path) => `mkdir -p "$(dirname ${path})"; echo CANARY > ${path}`);
     await place.run(made.join("\n"));
@@ -104,7 +104,7 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
     expect(readdirSync(place.quarantine)).toHaveLength(1);
   });
 
-  test("is found when it comes with a directory, through a link or by another case", async () => {
+  test("is found in a new directory, through a link or in another case", async () => {
     const place = await makeBoxedProject();
     const { output, isError } = await place.run(
       "mkdir -p x/workflows y/.VSCODE; echo CANARY > x/workflows/w.yml; mv x .github; echo CANARY > y/.VSCODE/t.json; " +
@@ -116,13 +116,13 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
     expect(output.match(/was moved to/g)).toHaveLength(4);
   });
 
-  test("is left in node_modules, where packages bring theirs", async () => {
+  test("is left in node_modules, where packages bring their own", async () => {
     const place = await makeBoxedProject();
     const { output } = await place.run("mkdir -p node_modules/x/.vscode; echo 1 > node_modules/x/.vscode/a");
     expect([output, place.text("project/node_modules/x/.vscode/a")]).toEqual(["(no output)", "1\n"]);
   });
 
-  test("is found where the command runs on in the background, by the next one or at its end", async () => {
+  test("is found by the next command or at the end if its command runs in the background", async () => {
     const place = await makeBoxedProject();
     const later = (path: string) =>
       `(until [ -e make-${path} ]; do sleep 0.05; done; echo CANARY > ${path}; sleep 60) > /dev/null 2>&1 & echo started`;
@@ -140,7 +140,7 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
     expect(movedAway(place).sort()).toEqual(["AGENTS.md", "CLAUDE.md"]);
   });
 
-  test("is found where the command pretends to have ended", async () => {
+  test("is found if the command pretends to have ended", async () => {
     const place = await makeBoxedProject();
     const pretend = `for f in /proc/[0-9]*/fd/*; do { echo '{ "exit-code": 0 }' > $f; } 2> /dev/null; done`;
     const { output } = await place.run(`${pretend}; sleep 0.3; echo CANARY > AGENTS.md; exit 7`);
@@ -157,7 +157,7 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
     expect(readdirSync(place.at("project/d"))).toEqual([]);
   });
 
-  test("that a person has consented to stays, also while something runs in the background", async () => {
+  test("stays if the user approved it, also while something runs in the background", async () => {
     const place = await makeBoxedProject();
     await place.run("sleep 60 & echo started");
     await runTool(createWriteTool(place.workspace), { file_path: "AGENTS.md", content: "agreed\n" });
@@ -166,7 +166,7 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
     expect(place.text("project/AGENTS.md")).toBe("agreed\n");
   });
 
-  test("outside stays where nothing runs in the background, and is moved away where something does", async () => {
+  test("from outside stays if nothing runs in the background, and is moved away otherwise", async () => {
     const place = await makeBoxedProject();
     await place.run("echo agreed > CLAUDE.md", { outside: true });
     await place.run("sleep 60 & echo started");
@@ -179,8 +179,8 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
   });
 });
 
-describe.skipIf(problem !== undefined)("a link with the name of a control file", () => {
-  test("is put back, and what it leads to cannot be changed", async () => {
+describe.skipIf(problem !== undefined)("a link with the name of a protected file", () => {
+  test("is restored, and its target cannot be changed", async () => {
     const place = await makeBoxedProject();
     place.put("project/docs/agents.txt");
     symlinkSync("docs/agents.txt", place.at("project/CLAUDE.md"));
@@ -204,14 +204,14 @@ describe.skipIf(problem !== undefined)("a link with the name of a control file",
     }
   });
 
-  test("that leads nowhere leads to nothing that a command makes", async () => {
+  test("that is dangling never leads to a file that a command creates", async () => {
     const place = await makeBoxedProject();
     symlinkSync("later.txt", place.at("project/CLAUDE.md"));
     await place.run("echo CANARY > later.txt");
     expect(place.text("project/CLAUDE.md")).toBeUndefined();
   });
 
-  test("called .diligent leaves what it leads to alone", async () => {
+  test("called .diligent does not affect its target", async () => {
     const place = await makeBoxedProject();
     mkdirSync(place.at("elsewhere"));
     symlinkSync("../elsewhere", place.at("project/.diligent"));
@@ -221,8 +221,8 @@ describe.skipIf(problem !== undefined)("a link with the name of a control file",
   });
 });
 
-describe.skipIf(problem !== undefined)("what somebody else changes meanwhile", () => {
-  test("is said and left as it is", async () => {
+describe.skipIf(problem !== undefined)("a file that somebody else changes in the meantime", () => {
+  test("is reported and left unchanged", async () => {
     const place = await makeBoxedProject();
     place.put("project/CLAUDE.md");
     const running = place.run("sleep 0.4");

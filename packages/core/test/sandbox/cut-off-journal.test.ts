@@ -45,8 +45,8 @@ function withTooMany(look: ProtectedFileScan): ProtectedFileScan {
   return { ...look, files: new Map(many.map((path) => [path, { ...file, path }])) };
 }
 
-describe("what a session keeps for a later one", () => {
-  test("does not last longer for a command before which the process dies", async () => {
+describe("the journal that a session keeps for a later one", () => {
+  test("survives a process that dies before a command for that command only", async () => {
     const place = createPlace();
     const keeper = new ProtectedFileGuard(place);
     keeper.begin(() => []);
@@ -65,7 +65,7 @@ describe("what a session keeps for a later one", () => {
     expect([readdirSync(place.root), told]).toEqual([["CLAUDE.md"], []]);
   });
 
-  test("is gone where there is more than can be kept", () => {
+  test("is removed if it would become too large", () => {
     const place = createPlace();
     place.put("CLAUDE.md");
     place.journal.keepScan(place.look());
@@ -77,14 +77,14 @@ describe("what a session keeps for a later one", () => {
     expect(place.keptUntilMs()).toHaveLength(1);
   });
 
-  test("stays where a look is not whole", () => {
+  test("stays if a scan is incomplete", () => {
     const place = createPlace();
     place.journal.keepScan(place.look());
     place.journal.keepScan({ ...place.look(), isComplete: false });
     expect(place.keptUntilMs()).toHaveLength(1);
   });
 
-  test("is gone where what there is now cannot be written", () => {
+  test("is removed if the current state cannot be written", () => {
     const place = createPlace();
     place.journal.keepScan(place.look());
     const [name = ""] = readdirSync(place.directory);

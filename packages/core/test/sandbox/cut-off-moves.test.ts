@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { makeCutOff } from "../support/cut-off-session.ts";
 import { makeKeptProject } from "../support/kept-project.ts";
 
-describe("after a session that was killed, a directory nearer to the top", () => {
-  test("is left where its owner may have moved it, which is told", () => {
+describe("after a killed session, a directory nearer to the top", () => {
+  test("is left in place if its owner may have moved it, which is reported", () => {
     const place = makeKeptProject();
     for (const path of ["vendor/lib/.git/config", "vendor/lib/CLAUDE.md", "deep/x/y/AGENTS.md"])
       place.put(path);
@@ -17,7 +17,7 @@ describe("after a session that was killed, a directory nearer to the top", () =>
     ]);
   });
 
-  test("is cleared where its commands moved it", () => {
+  test("is cleaned if its commands moved it", () => {
     const place = makeKeptProject();
     for (const path of ["vendor/lib/CLAUDE.md", "vendor/lib/a.ts"]) place.put(path);
     const { tidy } = makeCutOff(place, () => renameSync(place.at("vendor/lib"), place.at("lib")));
@@ -29,7 +29,7 @@ describe("after a session that was killed, a directory nearer to the top", () =>
   });
 });
 
-describe("after a session that was killed, a directory that looks like a repository", () => {
+describe("after a killed session, a directory that looks like a repository", () => {
   test("loses only what its commands added to it", () => {
     const place = makeKeptProject();
     for (const path of ["assets/HEAD", "assets/objects/o", "src/hooks/h", "mine/x"]) place.put(path);
@@ -42,8 +42,8 @@ describe("after a session that was killed, a directory that looks like a reposit
   });
 });
 
-describe("after a session that was killed with more directories than can be looked through", () => {
-  test("nothing is moved, and it is unknown what its commands made", () => {
+describe("after a killed session with more directories than can be scanned", () => {
+  test("nothing is moved, and it is unknown what its commands created", () => {
     const place = makeKeptProject();
     const commands = () => {
       for (let count = 0; count < 20; count += 1) place.put(`many/${count}/a`);

@@ -79,8 +79,8 @@ function createPlace() {
   };
 }
 
-describe("after a session that was killed", () => {
-  test("what its commands made is moved away and told, and what came later stays", () => {
+describe("after a killed session", () => {
+  test("what its commands created is moved away and reported, and later files stay", () => {
     const place = createPlace();
     place.put("AGENTS.md");
     place.put("docs/x.txt");
@@ -109,7 +109,7 @@ describe("after a session that was killed", () => {
     expect(place.told).toHaveLength(3);
   });
 
-  test("what there was is known, renamed or not, and one that took its place is not taken for it", () => {
+  test("existing files are recognized, renamed or not, and their replacements are not", () => {
     const place = createPlace();
     for (const path of ["a/CLAUDE.md", "b/CLAUDE.md", "c/CLAUDE.md"]) place.put(path);
     place.begin();
@@ -123,7 +123,7 @@ describe("after a session that was killed", () => {
     expect(left).toEqual([["a2", "CLAUDE.md"], ["b"], ["b2", "CLAUDE.md"], ["c2", "CLAUDE.md"]]);
   });
 
-  test("a link is put back where its commands took it away, and left to its owner where not", () => {
+  test("a link is restored if its commands removed it, and otherwise left to its owner", () => {
     const place = createPlace();
     for (const name of ["lost", "changed", "dropped", "mine"]) {
       place.put(`${name}/real.txt`);
@@ -152,7 +152,7 @@ describe("after a session that was killed", () => {
     ]);
   });
 
-  test("what is tidy says nothing, and so does one whose commands had ended when a file came", () => {
+  test("a clean project reports nothing, and neither does a file from after the last command", () => {
     const place = createPlace();
     place.put("CLAUDE.md");
     place.begin();
@@ -163,8 +163,8 @@ describe("after a session that was killed", () => {
   });
 });
 
-describe("what a session keeps", () => {
-  test("is private, is written again only for another look, and is gone after its end", async () => {
+describe("the journal of a session", () => {
+  test("is private, is written again only after another scan, and is removed at its end", async () => {
     const place = createPlace();
     const runCommand = async () => {
       place.begin();
@@ -191,7 +191,7 @@ describe("what a session keeps", () => {
     expect(existsSync(place.directory)).toBe(false);
   });
 
-  test("lasts some seconds from each sign of life, and ends with the last command", async () => {
+  test("is valid some seconds after each sign of life, and ends with the last command", async () => {
     const place = createPlace();
     const untilMs = () => statSync(join(place.directory, readdirSync(place.directory)[0] ?? "")).mtimeMs;
     const beganAtMs = Date.now();
@@ -210,7 +210,7 @@ describe("what a session keeps", () => {
     expect(untilMs()).toBeLessThanOrEqual(Date.now() + 1);
   });
 
-  test("of a living session is left alone", () => {
+  test("of a living session is not used", () => {
     const place = createPlace();
     place.begin();
     place.put("CLAUDE.md", "another session looks after it\n");
@@ -222,7 +222,7 @@ describe("what a session keeps", () => {
     ]);
   });
 
-  test("is not believed where it is damaged, somebody else's, or of another directory at the same path", () => {
+  test("is not trusted if it is damaged, somebody else's, or of another directory at the same path", () => {
     const damages: readonly ((path: string, root: string) => void)[] = [
       (path) => writeFileSync(path, readFileSync(path, "utf8").slice(0, -10)),
       (path) => writeFileSync(path, readFileSync(path, "utf8").replace(/"stamp":"\d+/, '"stamp":"0')),
@@ -252,7 +252,7 @@ describe("what a session keeps", () => {
 });
 
 describe.skipIf(problem !== undefined)("a session in a project in which another was killed", () => {
-  test("finds what that one's command had made moved away", async () => {
+  test("finds files that a command of the killed session created moved away", async () => {
     const top = makeTempDir();
     for (const name of ["project", "home", "session"]) mkdirSync(join(top, name));
     const root = join(top, "project");

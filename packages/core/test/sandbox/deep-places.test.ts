@@ -8,8 +8,8 @@ const problem = await findBoxProblem();
 
 afterEach(endAllProcesses);
 
-describe.skipIf(problem !== undefined)("a control file that a command makes", () => {
-  test("is found in a directory whose name is no text", async () => {
+describe.skipIf(problem !== undefined)("a protected file that a command creates", () => {
+  test("is found in a directory whose name is not valid text", async () => {
     const place = await makeBoxedProject();
     const { output } = await place.run(
       "d=$(printf 'a\\377b'); mkdir -p $d/c; echo CANARY > $d/CLAUDE.md; echo CANARY > $d/c/.envrc; echo x > $d/other; echo CANARY > $(printf '.env.\\377')",
@@ -21,7 +21,7 @@ describe.skipIf(problem !== undefined)("a control file that a command makes", ()
     expect(left.filter((name) => /CLAUDE|env/.test(name))).toEqual([]);
   });
 
-  test("is found deep in a further directory that commands may write to", async () => {
+  test("is found deep in an additional writable directory", async () => {
     let elsewhere = "";
     const writable: string[] = [];
     const place = await makeBoxedProject({

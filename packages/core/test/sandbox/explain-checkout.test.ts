@@ -24,7 +24,7 @@ test("the files of a commit that git could not write are those that it names", (
   expect(findUnwrittenFiles(output, "make")).toEqual([]);
 });
 
-test("settings of a branch that could not be noted, and what is left in its place, are none", () => {
+test("unwritten settings of a branch, and what replaces them, are not such files", () => {
   const settings = `error: could not write config file .git/config: ${BUSY}\n`;
   expect(findUnwrittenFiles(`Switched to branch 'feat'\n${settings}`, "git checkout feat")).toEqual([]);
   expect(explainSettings(settings)).toStartWith("a repository's settings (.git/config) cannot be written");
@@ -38,11 +38,11 @@ test.each([
   "cp: cannot create regular file '/etc/b': Read-only file system",
   "error: failed to write `/etc/target/x`: Read-only file system (os error 30)",
   "error: could not create directory '/etc/x': Read-only file system",
-])("what the shell or another program of the line could not write is none of git's: %p", (output) => {
+])("files that the shell or another program of the line could not write are not git's: %p", (output) => {
   expect(findUnwrittenFiles(output, "git checkout -q feat > /etc/log; cp a /etc/b; cargo build")).toEqual([]);
 });
 
-test("what git has done besides is not claimed", () => {
+test("other work of git is not mentioned", () => {
   const output = `error: could not lock config file .git/config: ${BUSY}\nfatal: cannot set up tracking\n`;
   expect(explainSettings(output)).not.toContain("else");
   expect(explainCheckout(["a"], true)).toContain(
@@ -50,7 +50,7 @@ test("what git has done besides is not claimed", () => {
   );
 });
 
-test("a file that was moved away means nothing for git unless git tracks it, or it made a repository", () => {
+test("a moved file matters to git only if git tracks it, or if it made a repository", () => {
   const root = makeTempDir();
   const explain = (path: string) => explainMoved([`${root}/${path}`], { root, mayLeave: true });
   expect(explain(".env")).toEqual([]);
@@ -83,6 +83,6 @@ test.each([
   "cat: other/server.key: Permission denied",
   "reading .env\ntouch: cannot touch '/root/x': Permission denied",
   "server.key is fine",
-])("a file that the line of a refusal does not name is not the reason: %p", (output) => {
+])("a file that the error line does not name is not the reason: %p", (output) => {
   expect(explain(output)).toBeUndefined();
 });

@@ -45,9 +45,9 @@ function makeRepository(...more: string[]): Promise<BoxedProject> {
 
 const REACH = "echo CANARY > ~/canary; echo CANARY > ~/work/notes; echo CANARY > ../session/canary";
 
-describe.skipIf(problem !== undefined)("a link in the place of what git keeps repositories in", () => {
+describe.skipIf(problem !== undefined)("a link in place of a directory that contains repositories", () => {
   for (const name of ["worktrees", "modules"]) {
-    test(`opens nothing outside when it is there before the first command: ${name}`, async () => {
+    test(`opens nothing outside if it exists before the first command: ${name}`, async () => {
       const place = await makeBoxedProject({
         prepare({ root, home }) {
           makeGitDirectory(join(root, ".git"));
@@ -61,7 +61,7 @@ describe.skipIf(problem !== undefined)("a link in the place of what git keeps re
       expect(paths.map(place.text)).toEqual([undefined, undefined, undefined, "original\n"]);
     });
 
-    test(`is moved away when a command makes it: ${name}`, async () => {
+    test(`is moved away if a command creates it: ${name}`, async () => {
       const place = await makeRepository();
       const { output } = await place.run(`ln -s ../.. .git/${name}`);
       expect(output).toContain(`.git/${name} was moved to`);
@@ -71,7 +71,7 @@ describe.skipIf(problem !== undefined)("a link in the place of what git keeps re
     });
   }
 
-  test("is moved away where it leads to what nobody looks into", async () => {
+  test("is moved away if it leads to a directory that is not scanned", async () => {
     const place = await makeRepository(".git/modules/held/sub");
     const plant = "mkdir -p node_modules/evil && echo CANARY > node_modules/evil/config";
     await place.run(`${plant}; ln -s ../../node_modules .git/modules/new`);
@@ -81,7 +81,7 @@ describe.skipIf(problem !== undefined)("a link in the place of what git keeps re
     expect(isThere(place.at("project/.git/modules"))).toBe(false);
   });
 
-  test("is moved away where a repository inside was renamed for it", async () => {
+  test("is moved away if a repository inside was renamed for it", async () => {
     const place = await makeRepository("lib/.git");
     const plant = "mkdir -p evil && cp -r lib/.git/. evil && echo CANARY >> evil/config";
     const { output } = await place.run(`${plant}; mv lib/.git lib/g; ln -s ../evil lib/.git`);
@@ -90,7 +90,7 @@ describe.skipIf(problem !== undefined)("a link in the place of what git keeps re
     expect(place.text("project/lib/g/config")).toBe("original\n");
   });
 
-  test("is put back where it was the user's", async () => {
+  test("is restored if it was the user's", async () => {
     const place = await makeBoxedProject({
       prepare({ root }) {
         makeGitDirectory(join(root, ".git"));
@@ -104,7 +104,7 @@ describe.skipIf(problem !== undefined)("a link in the place of what git keeps re
   });
 });
 
-describe.skipIf(problem !== undefined)("between the look at a project and the making of a box", () => {
+describe.skipIf(problem !== undefined)("between the scan of a project and the start of a sandbox", () => {
   /** Runs a command for which everything was planned when `exchange` is called. */
   async function runAfter(place: BoxedProject, exchange: () => void, command: string) {
     const enclosed = await place.box.wrapCommand({
@@ -131,7 +131,7 @@ describe.skipIf(problem !== undefined)("between the look at a project and the ma
     "the directory of a repository inside": ["lib/work", "lib"],
   };
   for (const [name, [gitDirectory, exchanged]] of Object.entries(PLACES)) {
-    test(`a link in the place of ${name} opens nothing`, async () => {
+    test(`a link in place of ${name} opens nothing`, async () => {
       const place = await makeRepository(gitDirectory);
       // What the link leads to looks just as what it stands for.
       const isLast = exchanged === gitDirectory;
@@ -142,7 +142,7 @@ describe.skipIf(problem !== undefined)("between the look at a project and the ma
     });
   }
 
-  test("a link in the place of the project itself lets nothing run", async () => {
+  test("a link in place of the project itself lets nothing run", async () => {
     const place = await makeRepository();
     const [root, aside] = [place.root, `${place.root}-before`];
     renameSync(root, aside);
@@ -174,7 +174,7 @@ describe.skipIf(problem !== undefined)("the settings of a submodule cannot be ch
     });
   }
 
-  test("by making so many worktrees that nobody could look at all of them", async () => {
+  test("by creating more worktrees than can be scanned", async () => {
     const place = await makeRepository(".git/modules/sub");
     await place.run("mkdir -p .git/worktrees; cd .git/worktrees; mkdir $(seq 150)");
     await expect(place.run("echo CANARY > .git/modules/sub/config")).rejects.toThrow("too many directories");
@@ -207,7 +207,7 @@ describe.skipIf(problem !== undefined)("everyday work", () => {
     git(join(root, "lib"), home, "init", "-q");
   }
 
-  test("goes on in a submodule, a worktree and a repository inside, with something in the background", async () => {
+  test("works in a submodule, a worktree and a nested repository, with a background process", async () => {
     const place = await makeBoxedProject({ prepare: ({ root, home }) => addAll(root, home) });
     for (const background of ["", "sleep 60 > /dev/null 2>&1 &"])
       for (const directory of [".", "deep/sub", "tree", "lib"]) {
@@ -222,7 +222,7 @@ describe.skipIf(problem !== undefined)("everyday work", () => {
       }
   });
 
-  test("goes on where the project is a submodule of something else", async () => {
+  test("works if the project is a submodule", async () => {
     let outer = "";
     const place = await makeBoxedProject({
       name: "outer/deep/sub",
@@ -239,7 +239,7 @@ describe.skipIf(problem !== undefined)("everyday work", () => {
 });
 
 describe("a search for git directories", () => {
-  test("finds those of submodules and worktrees in each other, and tells links apart", () => {
+  test("finds those of submodules and worktrees in each other, and distinguishes links", () => {
     const root = makeTempDir();
     const top = join(root, ".git");
     const inner = ["modules/a", "modules/a/modules/b/c", "worktrees/w", "worktrees/w/modules/d"];
@@ -268,7 +268,7 @@ describe("a search for git directories", () => {
     expect(isComplete).toBe(true);
   });
 
-  test("ends where settings include themselves", () => {
+  test("ends if settings include themselves", () => {
     const file = join(makeTempDir(), "config");
     writeFileSync(file, `[include]\n${"path = config\n".repeat(2_000)}`);
     expect(readGitPathSettings(file, 5_000)).toHaveLength(2_000);

@@ -37,7 +37,7 @@ function makeRepository() {
   return { ...place, link };
 }
 
-describe("a link where git writes", () => {
+describe("a link at a path that git writes", () => {
   const PLACES = [
     ...[".git/COMMIT_EDITMSG", ".git/logs/HEAD", ".git/logs/refs/heads/main", ".git/logs", ".git/refs"],
     ...[".git/objects", ".git/info", ".git/info/sparse-checkout", ".git/lfs", ".git/packed-refs"],
@@ -53,14 +53,14 @@ describe("a link where git writes", () => {
     ...["bare/logs/HEAD", "bare/COMMIT_EDITMSG"],
   ];
   for (const path of PLACES) {
-    test(`is moved away where a command makes it: ${path}`, async () => {
+    test(`is moved away if a command creates it: ${path}`, async () => {
       const place = makeRepository();
       await place.run(() => place.link(path));
       expect(place.moved()).toEqual([path]);
     });
   }
 
-  test("stays where it was there before, and so does what it leads to", async () => {
+  test("stays if it existed before, and so does its target", async () => {
     const place = makeRepository();
     mkdirSync(place.at("kept"));
     place.link(".git/HEAD", "../kept/head");
@@ -74,7 +74,7 @@ describe("a link where git writes", () => {
     expect(place.held()).not.toContain("kept");
   });
 
-  test("is put back where a command removes it or leads it elsewhere", async () => {
+  test("is restored if a command removes or redirects it", async () => {
     const place = makeRepository();
     for (const name of ["logs/HEAD", "packed-refs"]) place.link(`.git/${name}`, "../kept");
     await place.run(() => {
@@ -85,7 +85,7 @@ describe("a link where git writes", () => {
     expect(targets).toEqual(["../kept", "../kept"]);
   });
 
-  test("is not meant by a HEAD that names a branch, nor by an editor's mark", async () => {
+  test("does not include a HEAD that names a branch, or an editor's lock", async () => {
     const place = makeRepository();
     place.link(".git/HEAD", "refs/heads/main");
     await place.run(() => {
@@ -106,7 +106,7 @@ describe("a link where git writes", () => {
     expect(place.moved()).toEqual([".git/logs/refs/heads/x"]);
   });
 
-  test("is found where what it lies in is made to look like a repository", () => {
+  test("is found if its directory is made to look like a repository", () => {
     const place = makeRepository();
     rmSync(place.at(".git/modules/sub/refs/heads/main"));
     place.link(".git/modules/sub/refs/heads/main");
@@ -115,7 +115,7 @@ describe("a link where git writes", () => {
     expect(place.held()).toContain(".git/modules/sub/refs/config");
   });
 
-  test("lets nothing run while there are too many directories to look for it in", () => {
+  test("lets nothing run while there are too many directories to search for it", () => {
     const root = makeTempDir();
     for (const name of ["a", "b", "c"]) mkdirSync(join(root, ".git/refs", name), { recursive: true });
     const isComplete = (maxDirectories: number) =>
@@ -124,15 +124,15 @@ describe("a link where git writes", () => {
   });
 });
 
-describe("what tells git where to push to and what to filter with", () => {
+describe("a file that tells git where to push and what to filter with", () => {
   for (const path of [".git/remotes/origin", ".git/branches/origin", ".git/info/attributes"]) {
-    test(`is moved away where a command makes it: ${path}`, async () => {
+    test(`is moved away if a command creates it: ${path}`, async () => {
       const place = makeRepository();
       await place.run(() => place.put(path));
       expect(place.moved()).toEqual([path]);
     });
 
-    test(`is held where it was there before: ${path}`, () => {
+    test(`is protected if it existed before: ${path}`, () => {
       const place = makeRepository();
       place.put(path);
       const held = path.replace("remotes/origin", "remotes");
@@ -140,7 +140,7 @@ describe("what tells git where to push to and what to filter with", () => {
     });
   }
 
-  test("is not what git makes of itself in a repository", async () => {
+  test("does not include what git itself creates in a repository", async () => {
     const place = makeRepository();
     rmSync(place.at(".git/branches"), { recursive: true });
     rmSync(place.at(".git/info"), { recursive: true });
@@ -158,7 +158,7 @@ describe("what tells git where to push to and what to filter with", () => {
     expect([place.moved(), lstatSync(place.at("kept/attributes")).isFile()]).toEqual([[".git/info"], true]);
   });
 
-  test("is moved away where its directory is exchanged", async () => {
+  test("is moved away if its directory is replaced", async () => {
     const place = makeRepository();
     await place.run(() => {
       place.put("other/attributes");
@@ -169,7 +169,7 @@ describe("what tells git where to push to and what to filter with", () => {
   });
 });
 
-test("what the settings of a repository elsewhere name in it is held", () => {
+test("is protected if the settings of a repository elsewhere name it", () => {
   const top = makeTempDir();
   const [root, common] = [join(top, "tree"), join(top, "main/.git")];
   const gitDirectory = join(common, "worktrees/tree");
@@ -186,8 +186,8 @@ test("what the settings of a repository elsewhere name in it is held", () => {
   );
 });
 
-describe.skipIf(problem !== undefined)("links in a repository that a command has made", () => {
-  test("lead nothing that the user does next out of the project", async () => {
+describe.skipIf(problem !== undefined)("links in a repository that a command has created", () => {
+  test("do not redirect the user's next actions out of the project", async () => {
     let git = (..._words: string[]): void => {};
     const place = await makeBoxedProject({
       prepare({ root, home }) {

@@ -45,7 +45,7 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
     expect(existsSync(place.quarantine)).toBe(false);
   });
 
-  test("says which files of a branch it could not write, and which were moved away", async () => {
+  test("reports which files of a branch it could not write, and which were moved away", async () => {
     const place = await makeRepository(({ root, home }) => {
       const here = { root, home };
       writeFileSync(join(root, "CLAUDE.md"), "one\n");
@@ -72,7 +72,7 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
     expect((await place.run("git log --oneline; git status --short")).output).not.toMatch(/^\[/m);
   });
 
-  test("says nothing about git where it did nothing and the shell made a control file", async () => {
+  test("reports nothing about git if it did nothing and the shell created a protected file", async () => {
     const place = await makeRepository();
     const { output } = await place.run("git nonsense; git checkout nope; echo hi > .env");
     const notes = output.split("\n").filter((line) => line.startsWith("["));
@@ -80,7 +80,7 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
   });
 
   for (const command of ["git add -A", "git add -A 2>&1 | tail -3", "git stash -u || true"]) {
-    test(`names a secret file that git cannot store, and the way out: ${command}`, async () => {
+    test(`names a secret file that git cannot store, and the alternative: ${command}`, async () => {
       const place = await makeRepository(({ root }) => writeFileSync(join(root, ".env"), "KEY=1\n"));
       place.put("project/new.txt");
       const { output } = await place.run(command);
@@ -105,7 +105,7 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
     expect([place.text("project/hook-ran"), place.text("home/canary")]).toEqual(["ran\n", undefined]);
   });
 
-  test("commits in a worktree, whose repository lies elsewhere", async () => {
+  test("commits in a worktree whose repository is elsewhere", async () => {
     const main = await makeRepository(({ root }) =>
       git({ root, home: "/" }, "worktree", "add", "-q", "../tree"),
     );
@@ -167,7 +167,7 @@ function addHooksElsewhere({ root, home }: Pick<BoxedProject, "root" | "home">):
   git({ root, home }, "init", "-q", "--bare", "bare");
 }
 
-describe.skipIf(problem !== undefined)("what decides which programs git runs", () => {
+describe.skipIf(problem !== undefined)("a file that decides which programs git runs", () => {
   const ATTEMPTS: Readonly<Record<string, string>> = {
     "a setting": "git config core.fsmonitor CANARY",
     "an alias": "git config alias.st '!CANARY'",
@@ -205,7 +205,7 @@ describe.skipIf(problem !== undefined)("what decides which programs git runs", (
     "through the parent": "echo CANARY >> ../project/.git/config",
   };
   for (const [name, attempt] of Object.entries(ATTEMPTS)) {
-    test(`stays as it is: ${name}`, async () => {
+    test(`stays unchanged: ${name}`, async () => {
       const place = await makeRepository(({ root, home }) => {
         const inner = { root: join(root, "inner"), home };
         for (const directory of ["inner", "scripts/hooks"]) {
@@ -238,7 +238,7 @@ describe.skipIf(problem !== undefined)("what decides which programs git runs", (
     });
   }
 
-  test("what appeared is kept outside the project, and both are told of it", async () => {
+  test("what was created is stored outside the project, and both are told about it", async () => {
     const place = await makeRepository();
     const { output } = await place.run("echo CANARY > .git/config.worktree");
     const [directory = ""] = readdirSync(place.quarantine);

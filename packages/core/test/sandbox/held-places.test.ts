@@ -15,7 +15,7 @@ afterEach(endAllProcesses);
 const SCRIPT = join(import.meta.dir, "..", "support", "run-boxed.ts");
 
 describeUnless(problem ?? findPlainBoxObstacle(SCRIPT))("a directory that cannot be listed", () => {
-  test("is read-only as a whole, and stays where it is and as it is", async () => {
+  test("is read-only as a whole, and can be neither moved nor changed", async () => {
     const top = makeTempDir();
     const root = join(top, "project");
     for (const path of ["home", "session", "project", "project/311", "project/000", "project/around/300"])
@@ -46,7 +46,7 @@ describeUnless(problem ?? findPlainBoxObstacle(SCRIPT))("a directory that cannot
   });
 });
 
-describe.skipIf(problem !== undefined)("below a name that is no text", () => {
+describe.skipIf(problem !== undefined)("below a name that is not valid text", () => {
   const NAME = "a\udcffb";
 
   async function makePlace() {
@@ -69,7 +69,7 @@ describe.skipIf(problem !== undefined)("below a name that is no text", () => {
     return { ...place, text };
   }
 
-  test("a control file that is there keeps its content", async () => {
+  test("an existing protected file keeps its content", async () => {
     const { run, text } = await makePlace();
     const paths = ["CLAUDE.md", "sub/.envrc", "repo/.git/config"];
     const attempts = paths.flatMap((path) => [
@@ -82,7 +82,7 @@ describe.skipIf(problem !== undefined)("below a name that is no text", () => {
     expect(output).toContain("Read-only file system");
   });
 
-  test("a link with such a name is put back, and leads where it did", async () => {
+  test("a link with such a name is restored with its target", async () => {
     const { run, root, text } = await makePlace();
     await run("d=$(printf 'a\\377b'); ln -s \"$PWD/$d/docs/real.txt\" $d/docs/AGENTS.md", { outside: true });
     const { output } = await run(
@@ -93,7 +93,7 @@ describe.skipIf(problem !== undefined)("below a name that is no text", () => {
     expect(text("docs/real.txt")).toBe("original\n");
   });
 
-  test("what is told the sandbox about it stays with the sandbox", async () => {
+  test("its names are passed to the sandbox and not visible to commands", async () => {
     const { run } = await makePlace();
     const { output } = await run(
       'for f in /proc/self/fd/*; do readlink "$f"; done; ls -l /proc/1/fd /proc/2/fd 2>&1',

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { makeKeptProject } from "../support/kept-project.ts";
 
-describe("a link in the place of a directory of which only some entries are control files", () => {
+describe("a link in place of a directory with some protected entries", () => {
   const PLACES: readonly (readonly [link: string, below: string])[] = [
     [".cargo", "config.toml"],
     [".github", "workflows/ci.yml"],
@@ -13,7 +13,7 @@ describe("a link in the place of a directory of which only some entries are cont
     ["sub/.forgejo", "actions/a.yml"],
   ];
   for (const [link, below] of PLACES) {
-    test(`is moved away where a command makes it: ${link}`, async () => {
+    test(`is moved away if a command creates it: ${link}`, async () => {
       const place = makeKeptProject();
       place.put(`foo/${below}`);
       mkdirSync(place.at(link).slice(0, place.at(link).lastIndexOf("/")), { recursive: true });
@@ -22,7 +22,7 @@ describe("a link in the place of a directory of which only some entries are cont
       expect(place.held()).toEqual([]);
     });
 
-    test(`is put back where it was there, and what it leads to is looked after: ${link}`, async () => {
+    test(`is restored if it existed, and its target is protected: ${link}`, async () => {
       const place = makeKeptProject();
       place.put("foo/other.txt");
       mkdirSync(place.at(link).slice(0, place.at(link).lastIndexOf("/")), { recursive: true });
@@ -38,14 +38,14 @@ describe("a link in the place of a directory of which only some entries are cont
     });
   }
 
-  test("holds what lies behind it, and nothing else there", () => {
+  test("protects what is behind it, and nothing else there", () => {
     const place = makeKeptProject();
     for (const path of ["gh/workflows/ci.yml", "gh/README.md"]) place.put(path);
     symlinkSync("gh", place.at(".github"));
     expect(place.held()).toEqual([".github", "gh/workflows"]);
   });
 
-  test("is no such link by a name that any directory may bear", async () => {
+  test("is not such a link if any directory may have its name", async () => {
     const place = makeKeptProject();
     for (const path of ["src/LaunchAgents/x", "src/diligent/y"]) place.put(path);
     await place.run(() => {
@@ -55,7 +55,7 @@ describe("a link in the place of a directory of which only some entries are cont
   });
 });
 
-test("a link in the place of the directory that holds what the settings name is what goes", async () => {
+test("a link in place of the directory that contains what the settings name is moved", async () => {
   const place = makeKeptProject();
   for (const [path, text] of Object.entries({
     ".git/HEAD": "ref: refs/heads/main\n",

@@ -67,14 +67,14 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-describe("what is a control file by something old goes, whatever new thing makes it one too", () => {
+describe("a file that existing settings make protected is moved even if new ones name it too", () => {
   for (const [name, { setUp, plant, moved }] of Object.entries(WAYS)) {
     test(`${name}, after a command`, async () => {
       const place = setUp();
       await place.run(() => plant(place));
       expect(place.moved()).toEqual(moved);
     });
-    test(`${name}, after a session that was killed`, () => {
+    test(`${name}, after a killed session`, () => {
       const place = setUp();
       const { tidy } = makeCutOff(place, () => plant(place));
       expect([tidy(), place.moved()]).toEqual([true, moved]);
@@ -83,7 +83,7 @@ describe("what is a control file by something old goes, whatever new thing makes
 });
 
 describe("what the user has stays", () => {
-  test("where a link called .git leads to it", async () => {
+  test("if a link called .git leads to it", async () => {
     const place = makeKeptRepository();
     for (const path of ["src/config/a.ts", "src/hooks/b.ts", "src/branches/c.ts"]) place.put(path);
     await place.run(() => place.link("x/.git", "../src"));
@@ -93,7 +93,7 @@ describe("what the user has stays", () => {
     ]);
   });
 
-  test("where a link on the way of a control file that is a link leads to it", async () => {
+  test("if a link on the way to a linked protected file leads to it", async () => {
     const place = makeKeptRepository();
     place.put("real/CLAUDE");
     place.put("docs/CLAUDE", "mine\n");
@@ -107,7 +107,7 @@ describe("what the user has stays", () => {
     expect(existsSync(place.at("docs/CLAUDE"))).toBe(true);
   });
 
-  test("where settings name it that took the place of what a link leads to", async () => {
+  test("if settings name it that replaced the target of a link", async () => {
     const place = makeKeptRepository(INCLUDE("../more"));
     place.put("src/hooks/mine");
     place.put("c/more", HOOKS("tools"));
@@ -119,7 +119,7 @@ describe("what the user has stays", () => {
     expect([place.moved(), existsSync(place.at("src/hooks/mine"))]).toEqual([["c/more"], true]);
   });
 
-  test("where a link that led nowhere comes to lead to it", async () => {
+  test("if a dangling link begins to lead to it", async () => {
     const place = makeKeptRepository();
     place.put("src/hooks/mine");
     place.link(".github", "mid/hub");
@@ -128,7 +128,7 @@ describe("what the user has stays", () => {
     expect([place.moved(), readdirSync(place.at("src/hub"))]).toEqual([["mid"], ["workflows"]]);
   });
 
-  test("where the directory around a repository becomes one", async () => {
+  test("if the directory around a repository becomes one", async () => {
     const place = makeKeptRepository();
     place.repository("modules/foo/.git", "");
     await place.run(() => {
@@ -140,7 +140,7 @@ describe("what the user has stays", () => {
   });
 });
 
-describe("the way to hooks is followed as git goes it", () => {
+describe("the path to hooks is resolved as git resolves it", () => {
   const FROM_OUTSIDE = "from outside the project, by a link";
   test(FROM_OUTSIDE, async () => {
     const alias = join(makeTempDir(), "alias");
@@ -150,7 +150,7 @@ describe("the way to hooks is followed as git goes it", () => {
     expect(existsSync(place.at("tools"))).toBe(false);
   });
 
-  test("back from where a link leads", async () => {
+  test("back from the target of a link", async () => {
     const place = makeKeptRepository(HOOKS("a/../tools"));
     place.put("a/mine");
     await place.run(() => {
@@ -162,7 +162,7 @@ describe("the way to hooks is followed as git goes it", () => {
     expect([place.moved(), existsSync(place.at("a2/mine"))]).toEqual([["a"], true]);
   });
 
-  test("and given up where it does not end", () => {
+  test("and abandoned if it does not end", () => {
     const root = makeTempDir();
     symlinkSync("a/a", join(root, "a"));
     expect(followLinks(`${root}/a/b`, [root]).end).toBeUndefined();
@@ -175,7 +175,7 @@ describe("the way to hooks is followed as git goes it", () => {
   });
 });
 
-test("after a session that was killed, settings of nothing but names hide nothing", () => {
+test("after a killed session, settings that consist only of names hide nothing", () => {
   const place = makeKeptRepository();
   const { tidy } = makeCutOff(place, () => {
     place.put("x/.git/config", HOOKS("a").repeat(60));
@@ -184,7 +184,7 @@ test("after a session that was killed, settings of nothing but names hide nothin
   expect([tidy(), place.moved()]).toEqual([true, ["CLAUDE.md", "x/.git/config"]]);
 });
 
-describe("what was made behind a link while that was away goes when the link is put back", () => {
+describe("what was created behind a removed link is moved when the link is restored", () => {
   const setUp = () => {
     const place = makeKeptRepository(HOOKS("a/hooks"));
     place.put("real/mine");
@@ -195,14 +195,14 @@ describe("what was made behind a link while that was away goes when the link is 
     rmSync(place.at("a"));
     place.put("real/hooks/pre-commit", "CANARY\n");
   };
-  test("after a command of which something runs on", () => {
+  test("after a command with a background process", () => {
     const place = setUp();
     place.begin();
     plant(place);
     place.keeper.finish(new Promise(() => {}));
     expect([place.moved(), readdirSync(place.at("a"))]).toEqual([["real/hooks/pre-commit"], ["mine"]]);
   });
-  test("after a session that was killed", () => {
+  test("after a killed session", () => {
     const place = setUp();
     const { tidy } = makeCutOff(place, () => plant(place));
     expect([tidy(), place.moved()]).toEqual([true, ["real/hooks/pre-commit"]]);
@@ -210,7 +210,7 @@ describe("what was made behind a link while that was away goes when the link is 
   });
 });
 
-test("a directory that goes takes what is to go in it along", async () => {
+test("a directory that is moved takes along what is to be moved inside it", async () => {
   const place = makeKeptRepository(HOOKS("tools"));
   await place.run(() => {
     place.repository("tools/b", "");

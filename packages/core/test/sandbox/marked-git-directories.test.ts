@@ -35,7 +35,7 @@ const PLANTS: Record<string, { plant: (place: Project) => void; moved: string }>
   },
 };
 
-describe("what old settings name only from a new repository stays the user's", () => {
+describe("what existing settings name only from a new repository stays the user's", () => {
   const setUp = () => {
     const place = makeKeptRepository("[include]\n\tpath = ../conf/config\n");
     place.put("conf/config", HOOKS("mine"));
@@ -48,7 +48,7 @@ describe("what old settings name only from a new repository stays the user's", (
       await place.run(() => plant(place));
       expect([place.moved(), existsSync(place.at("conf/mine/notes"))]).toEqual([[moved], true]);
     });
-    test(`${name}, while something runs on`, () => {
+    test(`${name}, while something runs in the background`, () => {
       const place = setUp();
       for (let commands = 0; commands < 2; commands += 1) {
         place.begin();
@@ -59,7 +59,7 @@ describe("what old settings name only from a new repository stays the user's", (
       }
       expect([place.moved(), existsSync(place.at("conf/mine/notes"))]).toEqual([[moved, moved], true]);
     });
-    test(`${name}, after a session that was killed`, () => {
+    test(`${name}, after a killed session`, () => {
       const place = setUp();
       const { tidy } = makeCutOff(place, () => plant(place));
       expect([tidy(), place.moved(), existsSync(place.at("conf/mine/notes"))]).toEqual([true, [moved], true]);
@@ -67,7 +67,7 @@ describe("what old settings name only from a new repository stays the user's", (
   }
 });
 
-test("hooks that settings in a new repository name as they did before stay", () => {
+test("hooks that settings in a new repository name as before stay", () => {
   const place = makeKeptRepository("[include]\n\tpath = ../conf/config\n");
   place.put("conf/config", HOOKS("mine"));
   place.put("mine/pre-commit");
@@ -81,7 +81,7 @@ test("hooks that settings in a new repository name as they did before stay", () 
   expect([place.moved(), readdirSync(place.at("mine"))]).toEqual([["conf/HEAD"], ["pre-commit"]]);
 });
 
-describe("what settings named before goes when it comes about", () => {
+describe("a path that settings already named is moved when it is created", () => {
   const replaceSettings = (place: Project, text: string) => {
     place.put(".git/config.lock", text);
     renameSync(place.at(".git/config.lock"), place.at(".git/config"));
@@ -92,12 +92,12 @@ describe("what settings named before goes when it comes about", () => {
     place.put("tools/pre-commit", "CANARY\n");
     place.put("more", "CANARY\n");
   };
-  test("though the user's git replaces the settings while a command runs", async () => {
+  test("even if the user's git replaces the settings while a command runs", async () => {
     const place = makeKeptRepository(settings);
     await place.run(() => plant(place));
     expect(place.moved()).toEqual(["more", "tools/pre-commit"]);
   });
-  test("though it has replaced them since a session was killed", () => {
+  test("even if it has replaced them since a session was killed", () => {
     const place = makeKeptRepository(settings);
     const { tidy } = makeCutOff(place, () => plant(place));
     expect([tidy(), place.moved()]).toEqual([true, ["more", "tools/pre-commit"]]);
@@ -123,7 +123,7 @@ describe("what settings named before goes when it comes about", () => {
   });
 });
 
-test("what lies outside the project is not moved through a link that was moved away from it", () => {
+test("files outside the project are not moved through a link that was moved out of it", () => {
   const top = mkdtempSync(join(makeTempDir(), "top-"));
   const [project, cache, quarantine, elsewhere] = [
     "project",

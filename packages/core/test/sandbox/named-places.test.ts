@@ -12,8 +12,8 @@ function makeRepository(settings: string, files?: Record<string, string>) {
   return { ...place, areThere: (...paths: string[]) => paths.filter((path) => existsSync(place.at(path))) };
 }
 
-describe("a link on the way to what the settings name", () => {
-  test("is what goes, however far above, and wherever it leads", async () => {
+describe("a link on the path that the settings name", () => {
+  test("is what is moved, however far above, and wherever it leads", async () => {
     const place = makeRepository(HOOKS("a/b/hooks"), {
       "a/b/hooks/mine": "",
       "evil/b/hooks/pre-commit": "CANARY\n",
@@ -26,7 +26,7 @@ describe("a link on the way to what the settings name", () => {
     expect(place.areThere("a2/b/hooks/mine", "evil/b/hooks/pre-commit")).toHaveLength(2);
   });
 
-  test("goes where nothing was before", async () => {
+  test("is moved if nothing was there before", async () => {
     for (const [named, link] of [
       ["a/hooks", "a"],
       ["a/b/hooks", "a"],
@@ -38,7 +38,7 @@ describe("a link on the way to what the settings name", () => {
     }
   });
 
-  test("goes where it leads to what nobody looks into, or nowhere yet", async () => {
+  test("is moved if its target is not scanned, or does not exist yet", async () => {
     for (const target of ["node_modules/x", "nowhere"]) {
       const place = makeRepository(INCLUDE("../conf/more"), { "node_modules/x/more": HOOKS("evil") });
       await place.run(() => place.link("conf", target));
@@ -46,7 +46,7 @@ describe("a link on the way to what the settings name", () => {
     }
   });
 
-  test("is put back where it is the user's, and what comes about behind it goes", async () => {
+  test("is restored if it is the user's, and what is created behind it is moved", async () => {
     const place = makeRepository(HOOKS("a/hooks"), { "real/x": "", "evil/hooks/pre-commit": "CANARY\n" });
     place.link("hop", "real");
     place.link("a", "hop");
@@ -62,7 +62,7 @@ describe("a link on the way to what the settings name", () => {
   });
 });
 
-describe("what the user has stays where a command names it", () => {
+describe("what the user has stays if a command names it", () => {
   const MINE = { "src/main.ts": "", ".github/workflows/ci.yml": "", ".git/hooks/pre-commit": "" };
   const NAMES = `${HOOKS("../src")}${HOOKS("../.github/workflows/ci.yml")}${INCLUDE("../../.git/hooks/pre-commit")}`;
   const WAYS: Record<string, [plant: (place: ReturnType<typeof makeRepository>) => void, moved: string]> = {
@@ -91,7 +91,7 @@ describe("what the user has stays where a command names it", () => {
     });
 });
 
-test("after a session that was killed, the link goes, and what the user has stays", () => {
+test("after a killed session, the link is moved, and what the user has stays", () => {
   const place = makeRepository(HOOKS("a/b/hooks"), { "src/b/hooks/main.ts": "" });
   place.put("a/b/hooks/mine", "");
   const { tidy } = makeCutOff(place, () => {
@@ -103,8 +103,8 @@ test("after a session that was killed, the link goes, and what the user has stay
   expect(place.areThere("src/b/hooks/main.ts", "a2/b/hooks/mine")).toHaveLength(2);
 });
 
-describe("hooks that come about where the user's settings name them", () => {
-  test("go, whatever else names them", async () => {
+describe("hooks created at a path that the user's settings name", () => {
+  test("are moved, whatever else names them", async () => {
     const place = makeRepository("");
     place.repository("lib/.git", HOOKS("../tools"));
     await place.run(() => {
@@ -114,7 +114,7 @@ describe("hooks that come about where the user's settings name them", () => {
     expect(place.areThere("tools", "a/.git", "z/.git")).toEqual([]);
   });
 
-  test("go where the repository was renamed meanwhile", async () => {
+  test("are moved if the repository was renamed in the meantime", async () => {
     const place = makeRepository("");
     place.repository("lib/.git", HOOKS("tools"));
     await place.run(() => {
@@ -125,14 +125,14 @@ describe("hooks that come about where the user's settings name them", () => {
   });
 });
 
-describe("settings of nothing but", () => {
+describe("settings that consist only of", () => {
   const LINES: Record<string, string> = {
     blanks: `${" ".repeat(250_000)}!`,
     "one section": "[a".repeat(120_000),
     "one value": `path = ${"y".repeat(250_000)}`,
   };
   for (const [name, line] of Object.entries(LINES))
-    test(`${name} are read in no time`, () => {
+    test(`${name} are read quickly`, () => {
       const file = join(makeTempDir(), "config");
       writeFileSync(file, `${line}\n${HOOKS("h")}`);
       expect(readGitPathSettings(file, 10).at(-1)).toEqual({

@@ -70,7 +70,7 @@ function run(command: string, options?: { outside: boolean }) {
 const connect = (target: string) =>
   `bun -e 'require("node:net").connect(${target}).on("connect", () => console.log("CONNECTED")).on("error", (e) => { console.error(e.code); process.exit(1) })'`;
 
-describe.skipIf(problem !== undefined)("a boxed command reaches no listener", () => {
+describe.skipIf(problem !== undefined)("a sandboxed command cannot reach a listener", () => {
   const ATTEMPTS: Readonly<Record<string, () => string>> = {
     curl: () => `curl -sS -m 2 http://127.0.0.1:${portOf(tcp)}/`,
     "curl by name": () => `curl -sS -m 2 http://localhost:${portOf(tcp)}/`,
@@ -98,7 +98,7 @@ describe.skipIf(problem !== undefined)("a boxed command reaches no listener", ()
     });
   }
 
-  test("though the same ways lead to it from outside", async () => {
+  test("although the same addresses reach it from outside", async () => {
     const before = accepted;
     const { output } = await run(
       [connect(String(portOf(tcp))), connect('"server.sock"'), `echo x > /dev/udp/127.0.0.1/${portOf(udp)}`]
@@ -111,7 +111,7 @@ describe.skipIf(problem !== undefined)("a boxed command reaches no listener", ()
     expect(accepted - before).toBe(3);
   });
 
-  test("and is told that there is no network, and how to ask for it", async () => {
+  test("and is told that there is no network, and how to request it", async () => {
     const { output } = await run("curl -sS http://example.org/");
     expect(output).toContain(
       "it ran in a sandbox: there is no network but this session's own localhost, and no access to services outside it. ",
@@ -119,7 +119,7 @@ describe.skipIf(problem !== undefined)("a boxed command reaches no listener", ()
     expect(output).toContain("call bash again with outside_sandbox and a reason; the user will be asked");
   });
 
-  test("but those of its own, in one command and in the background", async () => {
+  test("except its own, in one command and in the background", async () => {
     const serve = `bun -e 'require("node:net").createServer((c) => c.end("OWN")).listen("own.sock")'`;
     const { output } = await run(
       `timeout 5 ${serve} & for i in $(seq 100); do [ -S own.sock ] && break; sleep 0.05; done; ${connect('"own.sock"')}; kill %1`,
@@ -127,7 +127,7 @@ describe.skipIf(problem !== undefined)("a boxed command reaches no listener", ()
     expect(output).toContain("CONNECTED");
   });
 
-  test("in the system's runtime directory, of which it sees nothing", async () => {
+  test("in the system's runtime directory, which it cannot see", async () => {
     const { output } = await run("find /run /var/run/ -type s -o -type f; ls -A /run | wc -l");
     expect(output).toBe("0");
   });

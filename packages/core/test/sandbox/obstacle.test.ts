@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openBox } from "../../src/sandbox/open-sandbox.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
-test("there is no box for a project that holds what diligent keeps of its sessions", async () => {
+test("a project that contains diligent's session files cannot be sandboxed", async () => {
   const top = makeTempDir();
   const root = join(top, "project");
   mkdirSync(join(root, "state"), { recursive: true });

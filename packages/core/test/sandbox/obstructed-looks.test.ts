@@ -23,8 +23,8 @@ function obstruct(place: ReturnType<typeof makeKeptProject>) {
   };
 }
 
-describe("where a file has taken the place of a directory", () => {
-  test("a killed session is tidied up after all the same", () => {
+describe("if a file has replaced a directory", () => {
+  test("a killed session is still cleaned up after", () => {
     const place = makeKeptProject();
     place.put("docs/real.txt");
     symlinkSync("real.txt", place.at("docs/CLAUDE.md"));
@@ -37,7 +37,7 @@ describe("where a file has taken the place of a directory", () => {
     expect(told.at(-1)).toEndWith("the link docs/CLAUDE.md, which led to real.txt, is gone");
   });
 
-  test("what was to be there with consent is no reason to keep it", () => {
+  test("an approved file that is missing is no reason to keep it", () => {
     const place = makeKeptProject();
     place.put("a", "no directory\n");
     expect(findUnconsented(place.at("a/.vscode"), [place.at("a/.vscode/x.json")])).toEqual([
@@ -46,8 +46,8 @@ describe("where a file has taken the place of a directory", () => {
   });
 });
 
-describe("what cannot be looked at while a command runs in the background", () => {
-  test("is looked at the next time", () => {
+describe("what cannot be scanned while a command runs in the background", () => {
+  test("is scanned the next time", () => {
     const place = makeKeptProject();
     const { clear } = obstruct(place);
     expect(() => place.keeper.finish(BACKGROUND)).toThrow("ENOTDIR");
@@ -59,7 +59,7 @@ describe("what cannot be looked at while a command runs in the background", () =
     expect(place.moved()).toEqual(["CLAUDE.md"]);
   });
 
-  test("nor when it ends is taken for nobody's: the next command finds it moved away", async () => {
+  test("and not when it ends is not attributed to anybody else: the next command finds it moved away", async () => {
     const place = makeKeptProject();
     const { clear } = obstruct(place);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -75,8 +75,8 @@ describe("what cannot be looked at while a command runs in the background", () =
   });
 });
 
-describe("what cannot be looked at at the end of a session", () => {
-  test("does not keep it from ending", async () => {
+describe("what cannot be scanned at the end of a session", () => {
+  test("does not prevent the session from ending", async () => {
     const place = makeKeptProject();
     obstruct(place);
     expect(() => place.keeper.finish(BACKGROUND)).toThrow("ENOTDIR");
@@ -87,7 +87,7 @@ describe("what cannot be looked at at the end of a session", () => {
 describeUnless(findPlainUserObstacle())(
   "a directory in node_modules whose entries cannot be looked at",
   () => {
-    test("keeps nothing else from being moved away", async () => {
+    test("does not prevent anything else from being moved away", async () => {
       const place = makeKeptProject();
       giveToPlainUser(place.root, `${place.root}/..`);
       const before = asPlainUser(() => {

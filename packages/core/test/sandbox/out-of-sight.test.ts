@@ -6,8 +6,8 @@ import { makeKeptProject } from "../support/kept-project.ts";
 
 const problem = await findBoxProblem();
 
-describe("a directory that a command moves into one that is not looked through", () => {
-  test("goes on to be held there, and what is made in it is moved away", async () => {
+describe("a directory that a command moves into one that is not scanned", () => {
+  test("is still protected there, and what is created in it is moved away", async () => {
     const place = makeKeptProject();
     for (const path of ["lib/.git/config", "lib/CLAUDE.md", "lib/a.ts"]) place.put(path);
     await place.run(() => {
@@ -24,7 +24,7 @@ describe("a directory that a command moves into one that is not looked through",
     expect(readdirSync(place.at(lib)).toSorted()).toEqual([".git", "CLAUDE.md", "a.ts"]);
   });
 
-  test("is found as that one itself, and where a link leads to it that had no control file", async () => {
+  test("is recognized as the same one, also through a link to it without a protected file", async () => {
     const place = makeKeptProject();
     for (const path of ["lib/sub/CLAUDE.md", "src/a.ts"]) place.put(path);
     await place.run(() => {
@@ -45,14 +45,14 @@ describe("a directory that a command moves into one that is not looked through",
     expect(place.held()).toEqual(["node_modules/sub/CLAUDE.md"]);
   });
 
-  test("is found in a git directory further down, which can be written to", async () => {
+  test("is found in a git directory further down that can be written to", async () => {
     const place = makeKeptProject();
     for (const path of ["lib/CLAUDE.md", "other/.git/config"]) place.put(path);
     await place.run(() => renameSync(place.at("lib"), place.at("other/.git/lib")));
     expect(place.held()).toEqual(["other/.git", "other/.git/config", "other/.git/lib/CLAUDE.md"]);
   });
 
-  test("leaves what packages bring alone, also at that place later", async () => {
+  test("does not affect what packages bring, also at that path later", async () => {
     const place = makeKeptProject();
     for (const path of ["lib/CLAUDE.md", "node_modules/react/.npmrc"]) place.put(path);
     await place.run(() => renameSync(place.at("lib"), place.at("node_modules/lib")));
@@ -65,8 +65,8 @@ describe("a directory that a command moves into one that is not looked through",
   });
 });
 
-describe.skipIf(problem !== undefined)("in a box, what a command disguises for the next one", () => {
-  test("is read-only all the same", async () => {
+describe.skipIf(problem !== undefined)("in a sandbox, what a command disguises for the next one", () => {
+  test("is still read-only", async () => {
     const place = await makeBoxedProject();
     for (const path of ["lib/.git/config", "lib/CLAUDE.md", ".git/config", "CLAUDE.md", ".env"])
       place.put(`project/${path}`);
@@ -85,12 +85,12 @@ describe.skipIf(problem !== undefined)("in a box, what a command disguises for t
   });
 });
 
-describe("more directories than can be looked through", () => {
+describe("more directories than can be scanned", () => {
   function makeMany(place: ReturnType<typeof makeKeptProject>) {
     for (let count = 0; count < 20; count += 1) mkdirSync(place.at(`many/${count}`), { recursive: true });
   }
 
-  test("hide nothing: it is said, no command runs, and what was made is moved away as soon as it can be", async () => {
+  test("hide nothing: this is reported, no command runs, and what was created is moved away once possible", async () => {
     const place = makeKeptProject({ maxDirectories: 10 });
     place.put("AGENTS.md");
     mkdirSync(place.at("many/0/src"), { recursive: true });
@@ -108,7 +108,7 @@ describe("more directories than can be looked through", () => {
     expect([look.isComplete, place.moved()]).toEqual([true, ["many/0/src/CLAUDE.md"]]);
   });
 
-  test("cost the user nothing that is newer than all commands", async () => {
+  test("never make the user lose files that are newer than all commands", async () => {
     const place = makeKeptProject({ maxDirectories: 10 });
     await place.run(() => {
       makeMany(place);

@@ -31,8 +31,8 @@ const PLACES: SandboxMounts = {
   },
 };
 
-describe("the table of a box", () => {
-  test("is what bubblewrap is told, what counts more behind what counts less", () => {
+describe("the mounts of a sandbox", () => {
+  test("are passed to bubblewrap with those that take precedence last", () => {
     const options = {
       places: PLACES,
       runtimeDirectories: ["/run"],
@@ -59,7 +59,7 @@ describe("the table of a box", () => {
     );
   });
 
-  test("is what sandbox-exec is told, in its own words", () => {
+  test("are passed to sandbox-exec in its own language", () => {
     expect(toSeatbeltProfile(PLACES).trimEnd().split("\n").slice(8)).toEqual([
       '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (subpath "/dev/fd"))',
       '(allow file-write* (subpath "/w/app"))',
@@ -76,7 +76,7 @@ describe("the table of a box", () => {
     ]);
   });
 
-  test("shows a home directory in another one without what is hidden in either", () => {
+  test("include a home directory inside another without the hidden paths of either", () => {
     const outer = realpathSync(makeTempDir());
     const inner = join(outer, "inner");
     for (const path of [join(inner, ".ssh"), join(outer, ".ssh"), join(outer, "keys")])
@@ -103,7 +103,7 @@ describe("the table of a box", () => {
     expect(hiddenDirectories).toEqual([]);
   });
 
-  test("is refused where it has more rows than a box can have", () => {
+  test("are refused if there are more than a sandbox supports", () => {
     const root = makeTempDir();
     for (let index = 0; index <= MAX_MOUNTS; index++) {
       mkdirSync(join(root, `package-${index}`));
@@ -125,8 +125,8 @@ describe("the table of a box", () => {
   });
 });
 
-describe("a second look", () => {
-  test("sees what changed in a directory, however short after the first", () => {
+describe("a second scan", () => {
+  test("sees what changed in a directory, however soon after the first", () => {
     const root = makeTempDir();
     mkdirSync(join(root, "a"));
     const watch = new ProtectedFileScanner({ roots: [root] });
@@ -138,7 +138,7 @@ describe("a second look", () => {
   });
 });
 
-describe("a failure in the box is explained", () => {
+describe("a failure in the sandbox is explained", () => {
   const SIGNS: Readonly<Record<string, string>> = {
     "touch: cannot touch '/etc/x': Read-only file system": "can be written to",
     "error: could not write config file .git/config: Device or resource busy": "can be written to",
@@ -155,12 +155,12 @@ describe("a failure in the box is explained", () => {
     });
   }
 
-  test("but not one that has nothing to do with it", () => {
+  test("but not one that is unrelated to it", () => {
     const output = "1 test failed: expected 3, received 4\nPermission denied by the guard";
     expect(explainOutput(output, { mayLeave: true, temporary: undefined })).toBeUndefined();
   });
 
-  test("without a way out where there is none", () => {
+  test("without an alternative if there is none", () => {
     const output = explainOutput("EROFS", { mayLeave: false, temporary: undefined });
     expect(output).toEndWith("The user's settings do not allow commands outside the sandbox");
   });

@@ -9,7 +9,7 @@ function makeBare({ put, at }: Pick<ReturnType<typeof makeKeptProject>, "put" | 
 }
 
 describe("a project that a command makes look like a repository", () => {
-  test("stays guarded, loses nothing, and keeps what the same command made beside it out", async () => {
+  test("stays protected, loses nothing, and excludes what the same command created beside it", async () => {
     const place = makeKeptProject();
     for (const path of [
       "CLAUDE.md",
@@ -38,7 +38,7 @@ describe("a project that a command makes look like a repository", () => {
     );
   });
 
-  test("is told from one whose directories only have such names", async () => {
+  test("is distinguished from one whose directories only have such names", async () => {
     const place = makeKeptProject();
     for (const path of ["head/CLAUDE.md", "objects/a", "refs/b"]) place.put(path);
     expect(place.held()).toEqual(["head/CLAUDE.md"]);
@@ -46,7 +46,7 @@ describe("a project that a command makes look like a repository", () => {
     expect(place.moved()).toEqual(["AGENTS.md"]);
   });
 
-  test("and is one is looked through all the same", async () => {
+  test("and that is one is still scanned", async () => {
     const place = makeKeptProject();
     makeBare(place, "");
     place.put("main/CLAUDE.md");
@@ -57,7 +57,7 @@ describe("a project that a command makes look like a repository", () => {
 });
 
 describe("a directory that a command makes look like a repository", () => {
-  test("stays where it is: what made it one is moved away", async () => {
+  test("stays in place, and what made it one is moved away", async () => {
     const place = makeKeptProject();
     for (const path of ["src/app.ts", "src/config/x", "src/hooks/y", "src/CLAUDE.md"]) place.put(path);
     const notes = await place.run(() => {
@@ -70,7 +70,7 @@ describe("a directory that a command makes look like a repository", () => {
     );
   });
 
-  test("loses what made it one, of whatever kind that is", async () => {
+  test("loses what made it one, of any kind", async () => {
     for (const make of [
       (path: string) => writeFileSync(path, "", { mode: 0o755 }),
       (path: string) => expect(Bun.spawnSync(["mkfifo", "-m", "755", path]).exitCode).toBe(0),
@@ -108,7 +108,7 @@ describe("a directory that a command makes look like a repository", () => {
     expect([place.moved(), place.held()]).toEqual([[], ["b/bare", "b/bare/config", "b/bare/hooks"]]);
   });
 
-  test("is no repository again after its HEAD was away for a while", async () => {
+  test("is not accepted as a repository again after its HEAD was missing for a while", async () => {
     const place = makeKeptProject();
     makeBare(place, "bare/");
     await place.run(() => rmSync(place.at("bare/HEAD")));

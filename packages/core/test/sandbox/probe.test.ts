@@ -37,7 +37,7 @@ function createPlace(script?: string) {
 
 describe("trying the sandbox", () => {
   test.skipIf(problem !== undefined)(
-    "makes the box that commands get and runs one in it, and leaves nothing in the project",
+    "creates the sandbox of commands and runs one in it, and leaves nothing in the project",
     async () => {
       const real = Bun.which("bwrap") ?? "";
       const { top, program, probe, left } = createPlace(`echo x >> "\${0%/*}/../runs"; exec ${real} "$@"`);
@@ -47,14 +47,14 @@ describe("trying the sandbox", () => {
     },
   );
 
-  test("says that there is no bubblewrap, and how to get it", async () => {
+  test("reports that bubblewrap is missing, and how to install it", async () => {
     expect(await createPlace().probe()).toEqual({
       problem: "bubblewrap (the program bwrap) is not installed",
       remedy: "install the package bubblewrap: apt-get install, dnf install, pacman -S or apk add bubblewrap",
     });
   });
 
-  test("says what bubblewrap said where it fails, and what to do", async () => {
+  test("reports bubblewrap's message if it fails, and what to do", async () => {
     const { probe, left } = createPlace(
       'echo "bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted" >&2; exit 1',
     );
@@ -66,13 +66,13 @@ describe("trying the sandbox", () => {
     expect(left()).toEqual([]);
   });
 
-  test("says so where nothing is known to be done about it", async () => {
+  test("reports a failure without a known remedy", async () => {
     expect(await createPlace("echo 'bwrap: out of luck' >&2; exit 7").probe()).toEqual({
       problem: "bubblewrap cannot work here: bwrap: out of luck",
     });
   });
 
-  test("gives up on one that never ends", async () => {
+  test("gives up on a trial that never ends", async () => {
     const { program, probe } = createPlace("exec sleep 600");
     expect(await probe(50)).toEqual({
       problem: `${program} did not create a sandbox within 0.05 s`,
@@ -81,7 +81,7 @@ describe("trying the sandbox", () => {
   });
 });
 
-describe("what can be done where user namespaces are refused", () => {
+describe("the remedy if user namespaces are refused", () => {
   const refused = explainFailure("bwrap: setting up uid map: Permission denied");
 
   /** A system with these kernel settings, in a container or not. */
@@ -98,7 +98,7 @@ describe("what can be done where user namespaces are refused", () => {
     return findRemedy(refused, { settings: top, containerMarks: [mark] });
   }
 
-  test("is the setting of the kernel that refuses them", () => {
+  test("is the kernel setting that refuses them", () => {
     expect(remedyWith({ "kernel.unprivileged_userns_clone": "0" })).toBe(
       "allow them: sudo sysctl -w kernel.unprivileged_userns_clone=1",
     );
@@ -115,14 +115,14 @@ describe("what can be done where user namespaces are refused", () => {
     ).toContain("AppArmor requires a profile for bwrap");
   });
 
-  test("is how the container was started, or what to look at", () => {
+  test("is the container's options, or what to check", () => {
     expect(remedyWith({ "kernel.apparmor_restrict_unprivileged_userns": "1" }, true)).toContain(
       "start the container with",
     );
     expect(remedyWith({})).toContain("check sysctl kernel.unprivileged_userns_clone");
   });
 
-  test("is another thing for every other reason, or nothing", () => {
+  test("differs for every other reason, or does not exist", () => {
     const view = explainFailure("bwrap: Can't mount proc on /newroot/proc: Operation not permitted");
     expect(findRemedy(view)).toContain("systempaths=unconfined");
     expect(findRemedy("the project /home/me contains your home directory")).toContain(

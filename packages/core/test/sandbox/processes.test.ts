@@ -10,8 +10,8 @@ const problem = await findBoxProblem();
 
 afterEach(endAllProcesses);
 
-describe.skipIf(problem !== undefined)("a boxed command sees processes", () => {
-  test("of its own only, and nothing of their environment", async () => {
+describe.skipIf(problem !== undefined)("a sandboxed command", () => {
+  test("sees only its own processes, and nothing of others' environment", async () => {
     const stranger = Bun.spawn(["sleep", "60"], { env: { SECRET: "nonce-of-a-stranger" } });
     const { run } = await makeBoxedProject();
     const { output } = await run(
@@ -22,7 +22,7 @@ describe.skipIf(problem !== undefined)("a boxed command sees processes", () => {
     expect(Number(output.trim().split("\n").at(-1))).toBeLessThan(9);
   });
 
-  test("and can do nothing to those outside", async () => {
+  test("and cannot affect those outside", async () => {
     const stranger = Bun.spawn(["sleep", "60"]);
     const { run } = await makeBoxedProject();
     // Without a view of its own the command below would end everything of ours: then this fails before it.
@@ -35,7 +35,7 @@ describe.skipIf(problem !== undefined)("a boxed command sees processes", () => {
     stranger.kill();
   });
 
-  test("and none gets more rights than the command has", async () => {
+  test("and none gets more privileges than the command has", async () => {
     const { run } = await makeBoxedProject();
     const { output } = await run(
       "grep -E 'NoNewPrivs|Cap(Eff|Bnd)' /proc/self/status; sudo -n true; su -c true",
@@ -44,8 +44,8 @@ describe.skipIf(problem !== undefined)("a boxed command sees processes", () => {
   });
 });
 
-describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
-  test("is told with its exit code; what ended by a signal has the shell's number for it", async () => {
+describe.skipIf(problem !== undefined)("the end of a sandboxed command", () => {
+  test("is reported with its exit code; a signal has the shell's number for it", async () => {
     const { run } = await makeBoxedProject();
     const results = [await run("echo one; echo two >&2; exit 3"), await run("kill -KILL $$")];
     expect(results.map(({ output }) => output)).toEqual([
@@ -55,7 +55,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     expect(results[0]?.metadata).toEqual({ exitCode: 3, durationMs: expect.any(Number), sandboxed: true });
   });
 
-  test("does not wait for what it left in the background, which lives on until the session ends", async () => {
+  test("does not wait for background processes, which run until the session ends", async () => {
     const { run, text } = await makeBoxedProject();
     const seconds = uniqueSleepSeconds();
     const begin = performance.now();
@@ -78,7 +78,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     "one that was left by its parent": "(sleep SECONDS & ) > /dev/null 2>&1; (setsid sleep SECONDS &)",
     "one that ignores everything": "(trap '' TERM INT HUP; sleep SECONDS; sleep SECONDS) &",
   })) {
-    test(`ends what runs in the background with the session: ${name}`, async () => {
+    test(`leaves background processes that end with the session: ${name}`, async () => {
       const { run } = await makeBoxedProject();
       const seconds = uniqueSleepSeconds();
       await run(command.replaceAll("SECONDS", seconds));
@@ -89,7 +89,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     });
   }
 
-  test("by its time limit leaves nothing, and lets it clean up before", async () => {
+  test("by its time limit leaves nothing, and lets it clean up first", async () => {
     const { run, text } = await makeBoxedProject();
     const seconds = uniqueSleepSeconds();
     const command = `trap 'echo cleaned > cleaned; exit' TERM; sleep ${seconds} & wait`;
@@ -100,7 +100,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     expect([text("project/cleaned"), await countLeftRunning(seconds)]).toEqual(["cleaned\n", 0]);
   });
 
-  test("by an interrupt leaves nothing either, also of what ignores it", async () => {
+  test("by an interrupt leaves nothing either, also of processes that ignore it", async () => {
     const { run } = await makeBoxedProject();
     const seconds = uniqueSleepSeconds();
     const controller = new AbortController();
@@ -111,7 +111,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     expect(await countLeftRunning(seconds)).toBe(0);
   });
 
-  test("leaves nothing when this program is killed, be it in the foreground or behind", async () => {
+  test("leaves nothing if this program is killed, both in the foreground and in the background", async () => {
     const place = await makeBoxedProject();
     const seconds = uniqueSleepSeconds();
     const script = join(import.meta.dir, "..", "support", "run-boxed.ts");
@@ -126,7 +126,7 @@ describe.skipIf(problem !== undefined)("the end of a boxed command", () => {
     expect(await countLeftRunning(seconds)).toBe(0);
   });
 
-  test("leaves no mount and no file of the box's in the project", async () => {
+  test("leaves no mount and no file of the sandbox in the project", async () => {
     const mounts = () => readFileSync("/proc/self/mountinfo", "utf8");
     const before = mounts();
     const { run, root } = await makeBoxedProject();

@@ -31,7 +31,7 @@ afterEach(() => {
   elsewhere = undefined;
 });
 
-describe("what is moved away", () => {
+describe("a file that is moved away", () => {
   testUnless(userObstacle ?? diskObstacle)(
     "to another disk, and cannot be removed here, is said to be in both places",
     () => {
@@ -75,7 +75,7 @@ describe("what is moved away", () => {
     expect(readdirSync(target)).toEqual([]);
   });
 
-  test("takes the place of nothing that was moved there before", () => {
+  test("does not replace one that was moved there before", () => {
     const top = makeTempDir();
     const [path, target] = [join(top, ".claude"), join(top, "quarantine", ".claude")];
     for (const directory of [path, target]) mkdirSync(directory, { recursive: true });
@@ -97,7 +97,7 @@ describe("what is moved away", () => {
     expect((statSync(directory).mode & 0o777).toString(8)).toBe("555");
   });
 
-  test("by the thousand is told in a few lines, and lies in one directory", async () => {
+  test("with thousands of others is reported in a few lines, and stored in one directory", async () => {
     const place = makeKeptProject();
     for (let count = 0; count < 500; count += 1) mkdirSync(place.at(`d${count}`));
     const notes = await place.run(() => {

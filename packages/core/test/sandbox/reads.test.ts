@@ -48,7 +48,7 @@ function makePlanted() {
   });
 }
 
-describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
+describe.skipIf(problem !== undefined)("a sandboxed command finds nothing", () => {
   const ATTEMPTS: readonly string[] = [
     "cat $FILES",
     "for f in $FILES; do cat /proc/self/root$f; done",
@@ -59,7 +59,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     "cd $HOME && cat .ssh/* .aws/* .config/*/*",
     "mv $HOME/.ssh x; rmdir $HOME/.ssh; umount -l $HOME/.ssh; cat $HOME/.ssh/*",
   ];
-  test("of keys, credentials, what diligent keeps and other projects' sessions", async () => {
+  test("of keys, credentials, diligent's files and other projects' sessions", async () => {
     const place = await makePlanted();
     const files = SECRETS.map((path) => place.at(path)).join(" ");
     for (const attempt of ATTEMPTS) {
@@ -70,7 +70,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(output).toBe("0");
   });
 
-  test("where they are links to another place", async () => {
+  test("if they are links to another place", async () => {
     const place = await makeBoxedProject({
       prepare({ top, home }) {
         mkdirSync(join(top, "dotfiles", "ssh"), { recursive: true });
@@ -104,7 +104,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(output).toContain(".config\n.gitconfig");
   });
 
-  test("of browsers, editors and tools, wherever settings are kept", async () => {
+  test("of browsers, editors and tools, wherever settings are stored", async () => {
     const places = [
       ...["home/.var/app/org.x/k", "home/snap/firefox/k", "home/.librewolf/k", "home/.databrickscfg"],
       ...["home/.config/vivaldi/k", "home/.config/Code/k", "home/.yarnrc.yml", "home/.Xauthority"],
@@ -121,7 +121,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(output).toContain("read");
   });
 
-  test("of a home directory, whether it is made anew or holds too much for that", async () => {
+  test("of a home directory, whether it is rebuilt or has too many entries for that", async () => {
     for (const count of [2, 150]) {
       const place = await makeBoxedProject();
       for (let index = 0; index < count; index++) place.put(`home/file-${index}`);
@@ -134,7 +134,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     }
   });
 
-  test("to write to in a pipe that lies in the home directory", async () => {
+  test("to write to in a pipe that is in the home directory", async () => {
     const place = await makeBoxedProject();
     Bun.spawnSync(["mkfifo", place.at("home/pipe")]);
     const reader = Bun.spawn(["timeout", "1", "cat", place.at("home/pipe")], { stdout: "pipe" });
@@ -149,7 +149,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(output).toEndWith("0");
   });
 
-  test("but everything else, such as programs and settings, as it is", async () => {
+  test("but everything else, such as programs and settings, unchanged", async () => {
     const place = await makePlanted();
     place.put("home/.gitignore", "*.log\n");
     place.put("neighbour/lib.ts", "export {};\n");
@@ -174,7 +174,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(next.output).not.toContain(NONCE);
   });
 
-  test("of the project's keys and credentials that were there when the session began", async () => {
+  test("of the project's keys and credentials that existed when the session began", async () => {
     const names = ["server.key", "certs/tls.pem", ".npmrc", "credentials.json", "deploy/id_rsa"];
     const place = await makeBoxedProject({
       prepare({ root }) {
@@ -195,7 +195,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect((await place.run("cat moved/tls.pem; cat copy")).output).not.toContain(NONCE);
   });
 
-  test("but a key that a command or a tool made in the session", async () => {
+  test("but a key that a command or a tool created in the session", async () => {
     const place = await makeBoxedProject();
     place.put("project/written.key", "written in the session\n");
     const { output } = await place.run("echo made > made.pem; cat made.pem written.key");
@@ -205,7 +205,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect(again.isError).toBe(false);
   });
 
-  test("but a key that git has as it is", async () => {
+  test("but a key that is committed", async () => {
     const place = await makeBoxedProject({
       prepare({ root, home }) {
         writeFileSync(join(root, "test.key"), "for tests\n");
@@ -220,7 +220,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
     expect((await place.run("cat test.key")).output).toContain("for tests");
   });
 
-  test("but a .env that git has as it is, which git add works with", async () => {
+  test("but a .env that is committed, which git add accepts", async () => {
     const place = await makeBoxedProject();
     place.put("project/.env", "PORT=1\n");
     const git = "git -c user.name=Me -c user.email=me@example.test";
@@ -239,7 +239,7 @@ describe.skipIf(problem !== undefined)("a boxed command finds nothing", () => {
 const isAdministrator = process.geteuid?.() === 0;
 
 test.skipIf(problem !== undefined || !isAdministrator)(
-  "what an administrator alone could reach, in another user's directory, is no obstacle and stays out of reach",
+  "what only an administrator could reach, in another user's directory, is no obstacle and stays out of reach",
   async () => {
     let listener: { stop(): void } | undefined;
     const { run } = await makeBoxedProject({

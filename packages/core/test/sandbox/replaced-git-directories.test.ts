@@ -33,7 +33,7 @@ function exchange({ at, put }: Place, path: string): void {
   put(path, "gitdir: ../node_modules/evil\n");
 }
 
-describe("a git directory that no box holds in its place", () => {
+describe("a git directory that is not mounted in place", () => {
   test("is not replaced by a file that leads elsewhere", async () => {
     const place = makeNested();
     const notes = await place.run(() => exchange(place, "lib/.git"));
@@ -60,7 +60,7 @@ describe("a git directory that no box holds in its place", () => {
     }
   });
 
-  test("is not replaced by a file with its number, which is free again", async () => {
+  test("is not replaced by a file that reuses its inode number", async () => {
     const place = makeKeptProject();
     mkdirSync(place.at("lib/.git"), { recursive: true });
     await place.run(() => {
@@ -70,7 +70,7 @@ describe("a git directory that no box holds in its place", () => {
     expect(place.moved()).toEqual(["lib/.git"]);
   });
 
-  test("right in the project is one that came about while something ran", async () => {
+  test("directly in the project is one that was created while something ran", async () => {
     const place = makeKeptProject();
     const running = Promise.withResolvers<void>();
     place.keeper.begin(() => [place.at(".git/config")]);
@@ -85,7 +85,7 @@ describe("a git directory that no box holds in its place", () => {
     await running.promise;
   });
 
-  test("is not replaced by commands of a session that was killed", () => {
+  test("is not replaced by commands of a killed session", () => {
     const place = makeNested();
     const { tidy } = makeCutOff(place, () => exchange(place, "lib/.git"));
     expect([tidy(), place.moved()]).toEqual([true, ["lib/.git"]]);
@@ -93,7 +93,7 @@ describe("a git directory that no box holds in its place", () => {
 });
 
 describe.skipIf(problem !== undefined)("a git directory further down in a project", () => {
-  test("cannot be replaced from a box so that git runs what a command wrote", async () => {
+  test("cannot be replaced from a sandbox so that git runs what a command wrote", async () => {
     const place = await makeBoxedProject({
       prepare: ({ root }) => expect(Bun.spawnSync(["git", "init", "-q", join(root, "lib")]).exitCode).toBe(0),
     });
@@ -108,7 +108,7 @@ describe.skipIf(problem !== undefined)("a git directory further down in a projec
 });
 
 describe("the project's own git directory", () => {
-  test("stays where somebody outside has replaced it, which both are told", async () => {
+  test("stays if somebody outside has replaced it, which both are told about", async () => {
     const place = makeNested();
     const notes = await place.run(() => exchange(place, ".git"));
     const line = ".git was replaced from outside while the command ran";
@@ -116,14 +116,14 @@ describe("the project's own git directory", () => {
     expect(readFileSync(place.at(".git"), "utf8")).toStartWith("gitdir: ");
   });
 
-  test("stays where somebody outside has replaced it before a session was killed", () => {
+  test("stays if somebody outside replaced it before a session was killed", () => {
     const place = makeNested();
     const { tidy } = makeCutOff(place, () => exchange(place, ".git"));
     expect([tidy(), place.moved()]).toEqual([true, []]);
   });
 });
 
-test("many files that somebody outside has replaced are told in one line", async () => {
+test("many files that somebody outside has replaced are reported in one line", async () => {
   const place = makeKeptProject();
   const paths = ["a", "b", "c", "d", "e", "f", "g"].map((name) => `${name}/CLAUDE.md`);
   for (const path of paths) place.put(path);

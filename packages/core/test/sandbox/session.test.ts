@@ -71,9 +71,9 @@ const REFUSALS: Readonly<Record<string, [script: string, problem: string]>> = {
   "it says nothing": ["exit 1", "bubblewrap failed without a message"],
 };
 
-describe("where bubblewrap does not work", () => {
+describe("if bubblewrap does not work", () => {
   for (const [name, [script, reason]] of Object.entries(REFUSALS)) {
-    test(`since ${name}, one line says so and commands run as before`, async () => {
+    test(`since ${name}, one line reports it and commands run as before`, async () => {
       const { sandbox, told, tool, root } = makeSession("auto", script);
       expect([sandbox.isExpected, sandbox.startProblem]).toEqual([true, undefined]);
       expect(await sandbox.sandboxState()).toEqual({ kind: "open", problem: reason });
@@ -83,7 +83,7 @@ describe("where bubblewrap does not work", () => {
       expect(existsSync(join(root, "made"))).toBe(true);
     });
 
-    test(`since ${name}, a sandbox that is required refuses to run anything`, async () => {
+    test(`since ${name}, a required sandbox refuses to run anything`, async () => {
       const { sandbox, told, tool, root } = makeSession("required", script);
       expect(await sandbox.sandboxState()).toEqual({ kind: "refused", problem: reason });
       expect(told).toEqual([`No command will run: the setting "sandbox" is "required", and ${reason}.`]);
@@ -96,7 +96,7 @@ describe("where bubblewrap does not work", () => {
     });
   }
 
-  test("since it is not installed, that is known at the start", async () => {
+  test("since it is not installed, this is known at the start", async () => {
     const { sandbox, told } = makeSession("auto", false);
     const reason = "bubblewrap (the program bwrap) is not installed";
     expect([sandbox.isExpected, sandbox.startProblem]).toEqual([
@@ -106,7 +106,7 @@ describe("where bubblewrap does not work", () => {
     expect([await sandbox.sandboxState(), told]).toEqual([{ kind: "open", problem: reason }, []]);
   });
 
-  test("since it pretends to and does not keep anything, nothing is lost but the box", async () => {
+  test("since it only pretends to, nothing is lost except the sandbox", async () => {
     // The trial asks for no more than that the command comes to its end.
     const { sandbox } = makeSession("required", 'while [ "$1" != -- ]; do shift; done; shift; exit 0');
     expect((await sandbox.sandboxState()).kind).toBe("boxed");
@@ -114,12 +114,12 @@ describe("where bubblewrap does not work", () => {
 });
 
 describe("a sandbox", () => {
-  test("that is off is not looked for", async () => {
+  test("that is off is not searched for", async () => {
     const { sandbox } = makeSession("off", "touch $0.ran");
     expect([sandbox.isWanted, await sandbox.sandboxState()]).toEqual([false, { kind: "open" }]);
   });
 
-  test("is never a program that the project brings", () => {
+  test("is never a program from the project", () => {
     const root = makeTempDir();
     mkdirSync(join(root, "bin"));
     writeFileSync(join(root, "bin", "bwrap"), "#!/bin/sh\n");
@@ -127,7 +127,7 @@ describe("a sandbox", () => {
     expect(findSandboxProgram({ environment: { PATH: join(root, "bin") }, root })).toHaveProperty("problem");
   });
 
-  test("is sandbox-exec on a Mac, and nothing elsewhere", () => {
+  test("is sandbox-exec on macOS, and unavailable on other systems", () => {
     const bin = makeTempDir();
     writeFileSync(join(bin, "sandbox-exec"), "", { mode: 0o755 });
     const search = { environment: { PATH: bin }, root: "/nowhere" };
@@ -140,7 +140,7 @@ describe("a sandbox", () => {
     });
   });
 
-  test("loads what makes boxes with the first command only", () => {
+  test("loads its code with the first command only", () => {
     const loaded = [...loadedFiles("run.ts")].filter((file) => file.startsWith("sandbox/")).sort();
     expect(loaded).toEqual(
       ["detect", "session-sandbox", "shared-temporary"].map((name) => `sandbox/${name}.ts`),
@@ -153,7 +153,7 @@ describe.skipIf(problem !== undefined)("an older bubblewrap", () => {
   const without = (option: string) =>
     `for word; do [ "$word" = ${option} ] && { echo "bwrap: Unknown option ${option}" >&2; exit 1; }; done; exec ${real} "$@"`;
   for (const option of ["--disable-userns", "--seccomp"]) {
-    test(`that does not know ${option} makes boxes without it`, async () => {
+    test(`without ${option} creates sandboxes without it`, async () => {
       const { sandbox, tool, told } = makeSession("auto", without(option));
       expect((await sandbox.sandboxState()).kind).toBe("boxed");
       expect(told).toEqual([]);
@@ -162,7 +162,7 @@ describe.skipIf(problem !== undefined)("an older bubblewrap", () => {
   }
 });
 
-describe.skipIf(problem !== undefined)("a project that holds what is to be kept from commands", () => {
+describe.skipIf(problem !== undefined)("a project that contains what is hidden from commands", () => {
   const PLACES: Readonly<Record<string, () => { root: string; HOME: string }>> = {
     "the home directory": () => {
       const root = makeTempDir();
@@ -180,7 +180,7 @@ describe.skipIf(problem !== undefined)("a project that holds what is to be kept 
     "being the temporary directory": () => ({ root: "/tmp", HOME: "/nowhere" }),
   };
   for (const [name, place] of Object.entries(PLACES)) {
-    test(`gets no box: ${name}`, async () => {
+    test(`gets no sandbox: ${name}`, async () => {
       const { sandbox } = makeSession("auto", true, place());
       expect(await sandbox.sandboxState()).toMatchObject({
         kind: "open",
@@ -189,7 +189,7 @@ describe.skipIf(problem !== undefined)("a project that holds what is to be kept 
     });
   }
 
-  test("gets no box where it lies in what is hidden", async () => {
+  test("gets no sandbox if it is inside a hidden directory", async () => {
     const top = makeTempDir();
     const root = join(top, ".config", "diligent");
     mkdirSync(root, { recursive: true });
@@ -208,7 +208,7 @@ describe("the directory for temporary files", () => {
     expect(findSharedTemporary("/home/me/tmp", [HOME])).toContain("/home/me/tmp");
   });
 
-  test("is left alone where it holds the home directory, or is one of the system's", () => {
+  test("is ignored if it contains the home directory, or is one of the system's", () => {
     for (const configured of ["/", "/home", HOME, "/tmp", "/tmp/deeper"])
       expect(findSharedTemporary(configured, [HOME])).toEqual(["/tmp", "/var/tmp"]);
   });

@@ -33,7 +33,7 @@ function readQuietly(path: string): string {
 }
 
 describe.skipIf(problem !== undefined)("commands of one session", () => {
-  test("reach on localhost what an earlier one serves, and nothing of the machine", async () => {
+  test("reach a server of an earlier one on localhost, and nothing else of the machine", async () => {
     const place = await makeBoxedProject();
     const outside = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("OUTSIDE") });
     await place.run(`${SERVE} & ${AWAIT_SERVER}`);
@@ -62,7 +62,7 @@ describe.skipIf(problem !== undefined)("commands of one session", () => {
     expect(place.text("session/tmp/file")).toBe("kept\n");
   });
 
-  test("see the kernel's settings and change none, and get no rights over each other", async () => {
+  test("see the kernel's settings and change none, and get no privileges over each other", async () => {
     const place = await makeBoxedProject();
     await place.run("sleep 60 & echo $! > pid");
     const entries = "root cwd exe environ maps mem auxv syscall fd/0 fd/1 fd/3 ns/mnt ns/user ns/pid";
@@ -78,7 +78,7 @@ describe.skipIf(problem !== undefined)("commands of one session", () => {
     expect(output).toContain("Linux");
   });
 
-  test("keep mounts of their own: what one may not write, none can reach through another", async () => {
+  test("keep their own mounts: what one may not write, none can reach through another", async () => {
     const place = await makeBoxedProject();
     place.put("project/.env.local", "secret\n");
     await place.run("sleep 60 & echo $! > pid");
@@ -91,7 +91,7 @@ describe.skipIf(problem !== undefined)("commands of one session", () => {
 });
 
 describe.skipIf(problem !== undefined)("stopping a command", () => {
-  test("ends all that it started, wherever it went, and nothing of other commands", async () => {
+  test("ends all of its descendants, wherever they moved, and nothing of other commands", async () => {
     const place = await makeBoxedProject();
     const [kept, ended] = [uniqueSleepSeconds(), uniqueSleepSeconds()];
     await place.run(`sleep ${kept} & echo started`);
@@ -102,7 +102,7 @@ describe.skipIf(problem !== undefined)("stopping a command", () => {
     expect(countProcesses(`sleep\0${kept}`)).toBe(1);
   });
 
-  test("ends what a command that has killed its own keeper left behind", async () => {
+  test("ends processes that a command left behind after killing its own supervisor", async () => {
     const place = await makeBoxedProject();
     const seconds = uniqueSleepSeconds();
     const controller = new AbortController();
@@ -130,7 +130,7 @@ describe.skipIf(problem !== undefined)("the process that holds a session's names
     expect((await place.run("echo alive")).output).toBe("alive");
   });
 
-  test("takes everything with it when it is killed; the next command says so, and works", async () => {
+  test("ends everything with it when it is killed; the next command reports that and works", async () => {
     const place = await makeBoxedProject();
     const seconds = uniqueSleepSeconds();
     await place.run(`setsid sleep ${seconds} & echo kept > /tmp/file`);
@@ -145,7 +145,7 @@ describe.skipIf(problem !== undefined)("the process that holds a session's names
     expect((await place.run("echo on")).output).toBe("on");
   });
 
-  test("leaves no zombies behind for those that have lost their parents", async () => {
+  test("leaves no zombies of orphaned processes", async () => {
     const place = await makeBoxedProject();
     await place.run("for i in 1 2 3 4 5; do (true &); done; (sleep 0.1 &)");
     const deadline = performance.now() + 2_000 + BUSY_MS;
@@ -155,7 +155,7 @@ describe.skipIf(problem !== undefined)("the process that holds a session's names
     expect(zombies).toBe("0");
   });
 
-  test("does not keep a program alive that has nothing else to do", async () => {
+  test("does not keep an otherwise idle program alive", async () => {
     const { top } = await makeBoxedProject();
     const script = join(import.meta.dir, "..", "support", "run-boxed.ts");
     const child = Bun.spawn([process.execPath, script, top, "true"], { env: { PATH: process.env.PATH } });
@@ -177,8 +177,8 @@ describe.skipIf(problem !== undefined)("two sessions at once", () => {
   });
 });
 
-describe.skipIf(problem !== undefined)("where commands cannot share namespaces", () => {
-  test("each gets its own, and a server lives on unseen", async () => {
+describe.skipIf(problem !== undefined)("if commands cannot share namespaces", () => {
+  test("each gets its own, and a server continues invisibly", async () => {
     const bin = makeTempDir();
     for (const name of ["bwrap", "sh", "bash", "sleep", "readlink", "env", "cat"]) {
       const program = Bun.which(name);

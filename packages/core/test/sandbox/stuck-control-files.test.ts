@@ -13,7 +13,7 @@ class FailingRemedies extends ProtectedFileRemedies {
   }
 }
 
-test("what could not be moved away goes on to be compared with what was in its place", () => {
+test("what could not be moved away is still compared with what was in its place", () => {
   const { root, quarantine, at, put } = makeKeptProject();
   for (const path of ["notes.md", "lib/.git/config"]) put(path);
   symlinkSync("notes.md", at("CLAUDE.md"));
@@ -47,7 +47,7 @@ test("what could not be moved away goes on to be compared with what was in its p
   ]);
 });
 
-test("a git directory in what cannot be looked into at the moment is still expected to be one", () => {
+test("a git directory inside an unreadable directory is still expected", () => {
   const { root, at, put } = makeKeptProject();
   for (const path of [".git/config", "lib/.git/config"]) put(path);
   const before = new ProtectedFileScanner({ roots: [root] }).scan();

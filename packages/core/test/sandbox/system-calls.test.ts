@@ -13,7 +13,7 @@ afterEach(endAllProcesses);
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
 test.skipIf(problem !== undefined || process.platform !== "linux")(
-  `the kernel refuses boxed commands other socket families, keyrings, io_uring and typing into a terminal${why}`,
+  `the kernel refuses sandboxed commands other socket families, keyrings, io_uring and terminal input${why}`,
   async () => {
     const { root, run } = await makeBoxedProject();
     copyFileSync(join(import.meta.dir, "..", "support", "try-system-calls.ts"), join(root, "try.ts"));
@@ -43,7 +43,7 @@ test.skipIf(problem !== undefined || process.platform !== "linux")(
 );
 
 test.skipIf(problem !== undefined || process.platform !== "linux")(
-  `a boxed command has namespaces of its own, can create none, and changes no setting of the kernel${why}`,
+  `a sandboxed command has its own namespaces, can create none, and changes no setting of the kernel${why}`,
   async () => {
     const { run, root } = await makeBoxedProject();
     const kinds = ["user", "ipc", "pid", "net", "uts", "mnt"];
@@ -106,7 +106,7 @@ describe("the filter for system calls", () => {
     ["x64", X64, { socket: 41, ioctl: 16, refused: [248, 249, 250, 425], read: 0 }],
     ["arm64", ARM64, { socket: 198, ioctl: 29, refused: [217, 218, 219, 425], read: 63 }],
   ] as const)(
-    "on %p refuses what it names, and lets everything else through",
+    "on %p refuses the listed calls, and allows everything else",
     (processor, architecture, calls) => {
       const answer = (number: number, first = 0, second = 0) =>
         filterCall(processor, { architecture, number, first, second });
@@ -123,7 +123,7 @@ describe("the filter for system calls", () => {
     },
   );
 
-  test("refuses every call in the manner of another machine, whose numbers mean something else", () => {
+  test("refuses every call in the convention of another architecture, whose numbers differ", () => {
     const answers = [
       // 32-bit programs, and the x32 calls, which are socket and read here.
       filterCall("x64", { architecture: I386, number: 359, first: 40 }),
@@ -135,7 +135,7 @@ describe("the filter for system calls", () => {
     expect(answers).toEqual([ENOSYS, ENOSYS, ENOSYS, ENOSYS, ENOSYS]);
   });
 
-  test("is not made for an unknown processor", () => {
+  test("does not exist for an unknown processor", () => {
     expect(makeSystemCallFilter("mips")).toBeUndefined();
   });
 });

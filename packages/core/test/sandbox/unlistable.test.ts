@@ -68,7 +68,7 @@ function command({ keeper }: Place, act: () => void, end: Promise<unknown> = FOR
 
 describeUnless(obstacle)("a directory that a command takes from being listed", () => {
   test.each(["311", "000", "644", "200"])(
-    "with mode %s hides no control file, nor one further below",
+    "with mode %s hides no protected file, nor one further below",
     (digits) => {
       const mode = Number.parseInt(digits, 8);
       const place = createPlace();
@@ -93,7 +93,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     },
   );
 
-  test("takes no file of the user's along, whatever it is called by then", () => {
+  test("never makes the user lose a file, whatever its path is by then", () => {
     const place = createPlace();
     asPlainUser(() => place.put("a/CLAUDE.md"));
     const said = command(place, () => {
@@ -104,7 +104,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     expect([readdirSync(place.at("b")), place.told]).toEqual([["CLAUDE.md"], []]);
   });
 
-  test("is the project itself, or what lies in a git directory", () => {
+  test("is the project itself, or is in a git directory", () => {
     const place = createPlace();
     asPlainUser(() => {
       place.put(".git/config");
@@ -122,7 +122,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     expect(command(place, () => {})).toBe("");
   });
 
-  test("is named a few times only where there are many", () => {
+  test("is named only a few times if there are many", () => {
     const place = createPlace();
     const said = command(place, () => {
       for (let index = 0; index < 9; index++) mkdirSync(place.at(`d${index}`), { mode: 0o300 });
@@ -130,7 +130,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     expect(said.split("\n")).toEqual([expect.stringMatching(/^(?:d\d \(now 0700\)(?:, )?){5} and 4 more /)]);
   });
 
-  test("is left alone between two commands, and opened with the next", () => {
+  test("is not changed between two commands, and opened with the next", () => {
     const place = createPlace();
     asPlainUser(() => place.put("a/AGENTS.md"));
     command(place, () => {}, BACKGROUND);
@@ -145,7 +145,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     expect([place.modeOf("a"), readdirSync(place.at("a"))]).toEqual(["711", ["AGENTS.md"]]);
   });
 
-  test("that loses it again while it is looked at is not taken for the user's, nor is what was in it given up", () => {
+  test("that loses its permissions again during a scan is not taken for the user's, and its contents are not given up", () => {
     const place = createPlace();
     asPlainUser(() => {
       place.put("a/AGENTS.md");
@@ -159,7 +159,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
     });
   });
 
-  test("is opened when what ran in the background has ended, and at the end of the session", async () => {
+  test("is opened when background processes have ended, and at the end of the session", async () => {
     for (const how of ["end", "close"] as const) {
       const place = createPlace();
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -181,7 +181,7 @@ describeUnless(obstacle)("a directory that a command takes from being listed", (
 });
 
 describeUnless(obstacle)("a directory that could not be listed before", () => {
-  test("stays as it is, and is told from what may be written", () => {
+  test("stays unchanged, and is distinguished from what may be written", () => {
     const place = createPlace();
     asPlainUser(() => {
       place.put("a/CLAUDE.md");
@@ -193,7 +193,7 @@ describeUnless(obstacle)("a directory that could not be listed before", () => {
     expect(place.modeOf("a")).toBe("311");
   });
 
-  test("is not exchanged for one in which a command has made something", () => {
+  test("is not replaced by one in which a command has created something", () => {
     const place = createPlace();
     asPlainUser(() => {
       place.put("around/a/CLAUDE.md");
@@ -207,7 +207,7 @@ describeUnless(obstacle)("a directory that could not be listed before", () => {
     expect([readdirSync(place.at("around/a")), place.modeOf("b/a")]).toEqual([[], "311"]);
   });
 
-  test("keeps what is in it when its owner opens it while something runs in the background", () => {
+  test("keeps its contents if its owner opens it while something runs in the background", () => {
     const place = createPlace();
     asPlainUser(() => {
       place.put("a/CLAUDE.md");

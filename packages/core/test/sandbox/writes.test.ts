@@ -12,7 +12,7 @@ afterEach(endAllProcesses);
 const WRITE_RULE =
   /\[it ran in a sandbox: only the project and .*\/tmp can be written to, .*call bash again with outside_sandbox/;
 
-describe.skipIf(problem !== undefined)("a boxed command", () => {
+describe.skipIf(problem !== undefined)("a sandboxed command", () => {
   test("writes to the project and to temporary directories, which the next command finds", async () => {
     const { run, root, session, text } = await makeBoxedProject();
     const commands = [
@@ -30,7 +30,7 @@ describe.skipIf(problem !== undefined)("a boxed command", () => {
 
   const PLACES = ["$HOME/canary", "../canary", "/etc/canary", "/usr/canary", "/canary", "/opt/canary"];
   for (const place of PLACES) {
-    test(`cannot write to ${place}, and is told which rule it met`, async () => {
+    test(`cannot write to ${place}, and is told which rule prevented it`, async () => {
       const { run, top, home } = await makeBoxedProject();
       const { output, isError } = await run(`echo x > ${place}`);
       expect(isError).toBe(true);
@@ -40,7 +40,7 @@ describe.skipIf(problem !== undefined)("a boxed command", () => {
     });
   }
 
-  test("cannot get at a mount, a device or a setting of the system", async () => {
+  test("cannot reach a mount, a device or a setting of the system", async () => {
     const { run } = await makeBoxedProject();
     const attempts = [
       "mount -t tmpfs none /mnt",
@@ -60,7 +60,7 @@ describe.skipIf(problem !== undefined)("a boxed command", () => {
     for (const attempt of attempts) expect([attempt, (await run(attempt)).isError]).toEqual([attempt, true]);
   });
 
-  test("writes to what the user's configuration names, but for control files in it", async () => {
+  test("writes to what the user's configuration names, except protected files in it", async () => {
     const place = await makeBoxedProject({
       prepare: ({ home }) => mkdirSync(join(home, ".cache", "tool"), { recursive: true }),
       writable: ["~/.cache", "~/not-there"],
@@ -74,7 +74,7 @@ describe.skipIf(problem !== undefined)("a boxed command", () => {
     ]);
   });
 
-  test("has an environment without what was not listed, and its own temporary directory in it", async () => {
+  test("gets only listed variables, and its own temporary directory in them", async () => {
     const { run, session } = await makeBoxedProject({
       environment: { XDG_RUNTIME_DIR: "/run/user/0", AWS_ACCESS_KEY_ID: "nonce", TMPDIR: "/tmp" },
     });
@@ -85,7 +85,7 @@ describe.skipIf(problem !== undefined)("a boxed command", () => {
 });
 
 describe.skipIf(problem !== undefined)("a package manager", () => {
-  test("is told that there is no network, unless the user's environment says something else", async () => {
+  test("is told that there is no network, unless the user's environment sets something else", async () => {
     const { run } = await makeBoxedProject();
     const { output } = await run("echo $npm_config_fetch_retries $PIP_RETRIES $CARGO_NET_OFFLINE $GOPROXY");
     expect(output).toBe("0 0 true off");
@@ -111,14 +111,14 @@ describe.skipIf(problem !== undefined)("a project", () => {
     });
   }
 
-  test("that is reached through a link is the one the link leads to", async () => {
+  test("that is reached through a link is the link's target", async () => {
     const place = await makeBoxedProject();
     symlinkSync(place.root, place.at("link"));
     await place.run(`echo 1 > ${place.at("link")}/made`);
     expect(place.text("project/made")).toBe("1\n");
   });
 
-  test("with a link that leads out is not left by it", async () => {
+  test("with a link that leads out gives no access through it", async () => {
     const place = await makeBoxedProject();
     mkdirSync(place.at("elsewhere"));
     symlinkSync(place.at("elsewhere"), place.at("project/out"));
@@ -126,7 +126,7 @@ describe.skipIf(problem !== undefined)("a project", () => {
     expect(place.text("elsewhere/canary")).toBeUndefined();
   });
 
-  test("that is gone runs nothing", async () => {
+  test("that no longer exists runs nothing", async () => {
     const place = await makeBoxedProject();
     rmSync(place.root, { recursive: true });
     await expect(place.run("echo x")).rejects.toThrow("no longer exists");

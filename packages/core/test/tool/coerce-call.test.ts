@@ -54,7 +54,7 @@ test.each([
       note: null,
     },
   ],
-] as const)("%s %j is taken as our own form of it", (name, input, expectedName, expected) => {
+] as const)("%s %j is converted to our own form", (name, input, expectedName, expected) => {
   expect(coerce(name, input)).toEqual([expectedName, expected]);
 });
 
@@ -63,12 +63,12 @@ test.each([
   ["read", { file_path: "a.ts", offset: "ten" }],
   ["read", { file_path: "a.ts", surprise: 1 }],
   ["nothing_like_it", { path: "a" }],
-] as const)("%s %j is left to the strict validation as it is", (name, input) => {
+] as const)("%s %j is left unchanged for the strict validation", (name, input) => {
   const call = { type: "tool_call" as const, id: "1", name, input };
   expect(coerceCall(call, registry)).toBe(call);
 });
 
-test("a call that fits already is the same object", () => {
+test("a valid call is the same object", () => {
   const call = { type: "tool_call" as const, id: "1", name: "read", input: { file_path: "a.ts", limit: 3 } };
   expect(coerceCall(call, registry)).toBe(call);
 });

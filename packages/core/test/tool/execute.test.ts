@@ -76,7 +76,7 @@ describe("executeToolCall", () => {
     expect([requests, executed]).toEqual([[], []]);
   });
 
-  test("arguments that were no JSON are quoted, and nothing is run", async () => {
+  test("arguments that are not JSON are quoted, and nothing is run", async () => {
     const { message, ran: executed } = await execute(call({}, { invalidInput: '{"text": "a' }));
     expect(message.output).toBe(
       'The arguments are not a JSON object, so the call was not run. Received: {"text": "a',
@@ -89,7 +89,7 @@ describe("executeToolCall", () => {
     expect(message.output).toBe('There is no tool "ecko". The tools are: echo.');
   });
 
-  test("a rejection keeps the call from running and tells the model why", async () => {
+  test("a rejection prevents the call from running and tells the model why", async () => {
     const decision: ApprovalDecision = { response: "reject", message: "Not here.", unattended: true };
     const { message, rejection, ran: executed } = await execute(call({ text: "a" }), { decision });
     expect(message).toEqual({ ...failed, outcome: "rejected", output: "Not here." });
@@ -97,7 +97,7 @@ describe("executeToolCall", () => {
     expect(executed).toEqual([]);
   });
 
-  test("what a tool throws becomes an error result", async () => {
+  test("an error thrown by a tool becomes an error result", async () => {
     const tool: Tool = {
       ...echoTool,
       execute: async () => {
@@ -122,7 +122,7 @@ describe("executeToolCall", () => {
     expect((await execute(call({ text: " \n" }))).message.output).toBe("(no output)");
   });
 
-  test("a long output is cut, kept whole and says where", async () => {
+  test("a long output is truncated, saved completely, and says where", async () => {
     const kept: string[] = [];
     const { message, metadata } = await executeToolCall(
       call({ text: "line\n", times: 3_000 }),
@@ -162,14 +162,14 @@ describe("a preview", () => {
     return { previews, output: message.output };
   }
 
-  test("is handed to whoever decides, and no part of the result", async () => {
+  test("is passed to the approver, and is not part of the result", async () => {
     expect(await previewOf(withPreview(async () => "-secret\n+b"))).toEqual({
       previews: ["-secret\n+b"],
       output: "The user rejected this call.",
     });
   });
 
-  test("that cannot be made is none", async () => {
+  test("that cannot be created is left out", async () => {
     const failing = withPreview(() => Promise.reject(new Error("there is a secret in it")));
     expect(await previewOf(failing)).toEqual({
       previews: [undefined],
@@ -178,7 +178,7 @@ describe("a preview", () => {
     expect((await previewOf(echoTool as Tool)).previews).toEqual([undefined]);
   });
 
-  test("is not made where nobody asks for it", async () => {
+  test("is not created if nobody asks for it", async () => {
     let made = 0;
     const tool = withPreview(async () => `${++made}`);
     await execute(call({ text: "a" }), { tool });
@@ -186,7 +186,7 @@ describe("a preview", () => {
   });
 });
 
-test("what was allowed but for some files reaches the tool", async () => {
+test("an approval that excludes some files reaches the tool", async () => {
   const asked: unknown[] = [];
   const tool: Tool = {
     ...echoTool,
@@ -206,7 +206,7 @@ describe("aborting", () => {
   const never = () => new Promise<never>(() => {});
   const hanging: Tool = { ...echoTool, execute: never } as Tool;
 
-  test("a tool that does not stop is left behind and its result says that the outcome is unknown", async () => {
+  test("a tool that does not stop is abandoned, and its result says that the outcome is unknown", async () => {
     const abort = new AbortController();
     const execution = executeToolCall(call({ text: "a" }), createToolRegistry([hanging]), {
       signal: abort.signal,
@@ -216,7 +216,7 @@ describe("aborting", () => {
     expect((await execution).message).toMatchObject({ output: INTERRUPTED, outcome: "interrupted" });
   });
 
-  test("a tool that stops by itself and says how far it came was interrupted all the same", async () => {
+  test("a tool that stops by itself and reports its progress is still interrupted", async () => {
     const abort = new AbortController();
     const stopping = async (_: unknown, { signal }: ToolContext) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -231,7 +231,7 @@ describe("aborting", () => {
     expect((await execution).message).toMatchObject({ output: "half", outcome: "interrupted" });
   });
 
-  test("a question that nobody answers is given up at once", async () => {
+  test("an unanswered question is cancelled immediately", async () => {
     const abort = new AbortController();
     const started = performance.now();
     const execution = executeToolCall(call({ text: "a" }), createToolRegistry([echoTool]), {
@@ -257,13 +257,13 @@ describe("a note", () => {
     }),
   } as Tool;
 
-  test.each([1, 3_000])("follows an output of %d lines and is never cut", async (times) => {
+  test.each([1, 3_000])("follows an output of %d lines and is never truncated", async (times) => {
     const { message } = await execute(call({ text: "a", times }), { tool: withNote });
     expect(message.output.endsWith("\n(more follows)")).toBe(true);
   });
 });
 
-test("how long a call took is kept from a second on, and the wait for consent is no part of it", async () => {
+test("the duration of a call is stored from one second on, without the wait for approval", async () => {
   const slow: Tool = {
     name: "echo",
     description: "Takes its time.",

@@ -31,7 +31,7 @@ describe("the outcome of a call", () => {
   };
   const answering = (execute: Tool["execute"]): Tool => ({ ...echoTool, execute });
 
-  test("is none where it succeeded, and is not read from what a tool says", async () => {
+  test("is missing for a success, and is not derived from the tool's text", async () => {
     const says = (output: string, isError: boolean) => answering(async () => ({ output, isError }));
     expect(await outcomeOf(call({ text: "Refused: a" }))).toEqual([false, undefined]);
     for (const output of ["Refused: connection", "Not run: 3 tests", NOT_STARTED]) {
@@ -39,14 +39,14 @@ describe("the outcome of a call", () => {
     }
   });
 
-  test("tells a call that was judged from one that nobody came to", async () => {
+  test("distinguishes a rejected call from one that nobody could answer", async () => {
     const rejection = { response: "reject", message: "So be it." } as const;
     expect(await outcomeOf(call({ text: "a" }), { decision: rejection })).toEqual([true, "rejected"]);
     const decision: ApprovalDecision = { ...rejection, skipped: true };
     expect(await outcomeOf(call({ text: "a" }), { decision })).toEqual([true, "skipped"]);
   });
 
-  test("is that of a rejection where a tool was refused what it asked for on its way", async () => {
+  test("is that of a rejection if a tool was refused a request while it ran", async () => {
     const ask = async (_: unknown, context: ToolContext) => {
       const answer = await context.approve({ permission: "write", toolName: "echo", description: "more" });
       return { output: answer, isError: answer === "reject" };
@@ -58,7 +58,7 @@ describe("the outcome of a call", () => {
   });
 });
 
-test("what is short of the metadata is kept with the message, all of it goes to whoever looks on", async () => {
+test("short metadata is stored with the message, and all of it is passed to observers", async () => {
   const short = { exitCode: 1, signal: "SIGTERM", sandboxed: true };
   const whole = { ...short, diff: "-a\n".repeat(200), list: [1], ratio: Number.NaN, missing: undefined };
   const tool = { ...echoTool, execute: async () => ({ output: "a", metadata: whole }) };

@@ -74,7 +74,7 @@ async function execute(
 const CHANGED = { command: "rm -i a", timeout: 5 };
 
 describe("a call whose arguments the user changed", () => {
-  test("runs with theirs, and the model is told so first", async () => {
+  test("runs with the user's arguments, and the model is told so first", async () => {
     expect(await execute(createShell(), { response: "once", input: CHANGED })).toEqual({
       output: "The user changed the command before it ran to: rm -i a\n\nran rm -i a",
       isError: false,
@@ -90,13 +90,13 @@ describe("a call whose arguments the user changed", () => {
     ["an unknown argument", { ...CHANGED, sudo: true }],
     ["a wrong type", { command: ["rm"] }],
     ["no command", {}],
-  ])("is not run with %s, nor as the model wanted it", async (_, input) => {
+  ])("is not run with %s, nor with the model's arguments", async (_, input) => {
     const { output, ...rest } = await execute(createShell(), { response: "always", input });
     expect(rest).toEqual({ isError: true, outcome: "failed", input: undefined, ran: [], told: [] });
     expect(output).toStartWith("The user's edited arguments are invalid, so it was not run:\n");
   });
 
-  test("is as the model wanted it where nothing was changed, or where it is refused", async () => {
+  test("runs with the model's arguments if nothing was changed, and not if it is rejected", async () => {
     const same = { timeout: 5, command: "rm a" };
     expect(await execute(createShell(), { response: "once", input: same })).toMatchObject({
       output: "ran rm a",
@@ -113,7 +113,7 @@ describe("a call whose arguments the user changed", () => {
     });
   });
 
-  test("tells of the change above an output that is cut at its beginning", async () => {
+  test("reports the change above an output that is truncated at its beginning", async () => {
     const shell = createShell(async () => "line\n".repeat(3_000));
     const { output } = await execute(shell, { response: "once", input: CHANGED });
     expect(output).toStartWith(
@@ -122,7 +122,7 @@ describe("a call whose arguments the user changed", () => {
     expect(output).toEndWith("line\nline\n");
   });
 
-  test("tells of the change where it failed, printed nothing or was stopped", async () => {
+  test("reports the change if it failed, printed nothing or was stopped", async () => {
     const failing = createShell(() => Promise.reject(new Error("no such file")));
     const preface = "The user changed the command before it ran to: rm -i a\n\n";
     const decision: ApprovalDecision = { response: "once", input: CHANGED };
@@ -150,7 +150,7 @@ describe("a call whose arguments the user changed", () => {
     });
   });
 
-  test("says nothing of a run where it was stopped before it began", async () => {
+  test("mentions no run if it was stopped before it began", async () => {
     const abort = new AbortController();
     const options = { signal: abort.signal, beforeChange: async () => abort.abort() };
     expect(await execute(createShell(), { response: "once", input: CHANGED }, options)).toEqual({
@@ -164,7 +164,7 @@ describe("a call whose arguments the user changed", () => {
   });
 });
 
-test("whoever decides can see what a changed call would ask, and that one which does not fit is none", async () => {
+test("the approver can check what a changed call would ask, and whether it is valid", async () => {
   const revised: (RevisedCall | undefined)[] = [];
   await execute(
     createShell(),
@@ -191,7 +191,7 @@ test("whoever decides can see what a changed call would ask, and that one which 
   ]);
 });
 
-test("what a tool asks while it runs is not allowed by an answer that changes it", async () => {
+test("an answer that changes what a tool asks while it runs is rejected", async () => {
   const answers: string[] = [];
   const { tool, ran } = createShell();
   const asking: Tool = {
@@ -208,7 +208,7 @@ test("what a tool asks while it runs is not allowed by an answer that changes it
   expect(answers).toEqual(["reject"]);
 });
 
-describe("what the model is told of a change", () => {
+describe("the description of a change for the model", () => {
   test.each([
     [{ a: "x" }, { a: "y\nz" }, "The user changed the a before it ran to:\ny\nz\n"],
     [
@@ -217,11 +217,11 @@ describe("what the model is told of a change", () => {
       'The user changed the arguments before it ran to: {"a":"y","b":2}\n',
     ],
     [{ a: "x", b: 1 }, { a: "x" }, 'The user changed the arguments before it ran to: {"a":"x"}\n'],
-  ])("is short and whole: %j to %j", (before, after, told) => {
+  ])("is short and complete: %j to %j", (before, after, told) => {
     expect(describeRevision(before, after)).toBe(told);
   });
 
-  test("names what is left out of a very long text", () => {
+  test("marks what is left out of a very long text", () => {
     const told = describeRevision({ command: "ls" }, { command: `echo ${"y".repeat(9_000)}` });
     expect(told).toEndWith("y\n[1005 more characters of it]\n");
     expect(told.length).toBeLessThan(8_200);
@@ -241,7 +241,7 @@ describe("in a run", () => {
     return { ...result, calls };
   }
 
-  test("calls that run side by side are changed each for itself", async () => {
+  test("calls that run in parallel are changed separately", async () => {
     const { calls, added, events } = await run();
     expect(calls.toSorted()).toEqual(["end B", "end a", "end c", "start B", "start a", "start c"]);
     const results = added.flatMap((message) => (message.role === "tool_result" ? [message] : []));
@@ -262,7 +262,7 @@ describe("in a run", () => {
     expect(unpaired(added)).toEqual([]);
   });
 
-  test("the history keeps the model's own call, and providers get nothing but the result's text", async () => {
+  test("the history keeps the model's own call, and providers get only the result's text", async () => {
     const { added } = await run();
     const withoutInput = added.map((message): Message => {
       if (message.role !== "tool_result") return message;
@@ -279,7 +279,7 @@ describe("in a run", () => {
   });
 });
 
-test("the arguments that ran are read back from a file, and what is none of the kind is left out", () => {
+test("the arguments that ran are read back from a file, and invalid ones are left out", () => {
   const saved = { role: "tool_result", toolCallId: "c", toolName: "bash", output: "x", isError: false };
   const read = (input: unknown) => readMessage({ ...saved, input, timestamp: 1 });
   expect([read({ command: "ls" }), read("ls"), read(["ls"]), read(null)]).toEqual([

@@ -4,7 +4,7 @@ import { MAX_OUTPUT_BYTES, truncateOutput, truncationNote } from "../../src/tool
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join("\n");
 
 describe("truncateOutput", () => {
-  test("an output within both limits comes back as it is", () => {
+  test("an output within both limits is unchanged", () => {
     expect(truncateOutput(lines(2_000))).toEqual({ text: lines(2_000) });
   });
 
@@ -14,7 +14,7 @@ describe("truncateOutput", () => {
     expect(omitted).toEqual({ shownLines: 2_000, totalLines: 2_500, totalBytes: lines(2_500).length });
   });
 
-  test("the last 2,000 lines are kept when the tail matters", () => {
+  test("the last 2,000 lines are kept for a tool that truncates the beginning", () => {
     const { text } = truncateOutput(lines(2_500), "tail");
     expect(text.startsWith("line 501\n")).toBe(true);
     expect(text.endsWith("\nline 2500")).toBe(true);
@@ -26,7 +26,7 @@ describe("truncateOutput", () => {
     expect(omitted?.totalBytes).toBe(1_000_000);
   });
 
-  test.each(["head", "tail"] as const)("a character is never cut in two at the %s", (keep) => {
+  test.each(["head", "tail"] as const)("a character is never split at the %s", (keep) => {
     for (const padding of ["", "a", "ab", "abc"]) {
       const text = padding + "😀é漢".repeat(20_000) + padding;
       const cut = truncateOutput(text, keep).text;
@@ -45,7 +45,7 @@ describe("truncationNote", () => {
     );
   });
 
-  test("says so when one line was cut and nothing could be kept", () => {
+  test("says if one line was truncated and nothing could be saved", () => {
     const omitted = { shownLines: 1, totalLines: 1, totalBytes: 102_400 };
     expect(truncationNote(omitted, "tail", undefined)).toBe(
       "[Output truncated: the last part shown, 100 KB in total.]",

@@ -51,7 +51,7 @@ describe("saving", () => {
     });
   });
 
-  test("without a session, a project or a confidence does with what there is", async () => {
+  test("works without a session, a project or a confidence", async () => {
     const path = join(makeTempDir(), "knowledge");
     await runTool(createAddKnowledgeTool(path), { type: "decision", content: "See a.ts." });
     const [entry] = await readKnowledge(path);
@@ -64,14 +64,14 @@ describe("saving", () => {
     });
   });
 
-  test("notes the files that it speaks of", async () => {
+  test("stores the files that it mentions", async () => {
     const { root, add, entries } = makePlace();
     writeFileSync(join(root, "a.ts"), "a");
     await add({ content: "Look at a.ts first, then at b.ts." });
     expect((await entries())[0]?.files).toEqual([{ path: "a.ts", hash: Bun.SHA256.hash("a", "hex") }]);
   });
 
-  test("is told to the next session, with the instruction to record more", async () => {
+  test("is shown to the next session, with the instruction to record more", async () => {
     const { add, entries } = makePlace();
     await add({ type: "preference", content: "Short answers." });
     const prompt = buildSystemPromptWithKnowledge("Base.", [], buildKnowledgeSection(await entries(), 1_000));
@@ -80,7 +80,7 @@ describe("saving", () => {
   });
 });
 
-describe("what is known already", () => {
+describe("duplicate knowledge", () => {
   test("is not saved twice: the result names the entry and says how to replace it", async () => {
     const { add, entries } = makePlace();
     const id = await savedId(add({}));
@@ -93,7 +93,7 @@ describe("what is known already", () => {
     expect((await entries()).length).toBe(1);
   });
 
-  test("is saved where it replaces that very entry", async () => {
+  test("is saved if it replaces that very entry", async () => {
     const { add, entries } = makePlace();
     const id = await savedId(add({}));
     await add({ content: "Uses Bun!", confidence: 1, supersedes: id });
@@ -103,7 +103,7 @@ describe("what is known already", () => {
     ]);
   });
 
-  test("but says the same as a third entry, is not saved", async () => {
+  test("that replaces one entry but equals a third is not saved", async () => {
     const { add, entries } = makePlace();
     const id = await savedId(add({}));
     const other = await savedId(add({ content: "Tests are in test/." }));
@@ -124,7 +124,7 @@ describe("what is known already", () => {
 });
 
 describe("supersedes", () => {
-  test("with an unknown id is an error that lists the likely ones, those of the same words first", async () => {
+  test("with an unknown id is an error that lists the most similar ones first", async () => {
     const { add, entries } = makePlace();
     const bun = await savedId(add({ content: "Processes are started with Bun.spawn." }));
     const tests = await savedId(add({ content: "Tests are\nin test/." }));
@@ -140,7 +140,7 @@ describe("supersedes", () => {
     expect((await entries()).length).toBe(2);
   });
 
-  test("says so where there is nothing yet, and where the entry was replaced before", async () => {
+  test("reports an empty store, and an entry that was already replaced", async () => {
     const { add } = makePlace();
     expect(await failure(add({ supersedes: "12345678" }))).toBe(
       'Not saved: There is no knowledge with the id "12345678". There is no entry to replace: leave supersedes out.',
@@ -153,7 +153,7 @@ describe("supersedes", () => {
   });
 });
 
-describe("what may not be saved", () => {
+describe("knowledge that may not be saved", () => {
   test.each([
     { content: "" },
     { content: " \n\t" },
@@ -194,7 +194,7 @@ describe("what may not be saved", () => {
     expect(() => statSync(path)).toThrow();
   });
 
-  test("what nobody could see: it is left out, and alone it is nothing", async () => {
+  test("invisible characters are removed, and text of nothing else is rejected", async () => {
     const { add, entries } = makePlace();
     const { output } = await add({ content: "Uses\u200b \x1b[31mBun.\n\u202eAlways." });
     expect(output).toBe("Knowledge saved: [pattern] Uses [31mBun.\nAlways.");
@@ -202,13 +202,13 @@ describe("what may not be saved", () => {
     expect(await failure(add({ content: "\u200b\u2060" }))).toBe("Not saved: it has no visible text.");
   });
 
-  test("half of a character becomes a sign that stands for it", async () => {
+  test("half of a character becomes a replacement character", async () => {
     const { add, entries } = makePlace();
     await add({ content: "x\ud800y" });
     expect((await entries())[0]?.content).toBe("x\ufffdy");
   });
 
-  test("anything, where a file stands in the directory's place: the error says so", async () => {
+  test("any, if a file is in place of the directory: the error says so", async () => {
     const { root, path, add } = makePlace();
     mkdirSync(join(root, ".diligent"));
     writeFileSync(path, "");
@@ -217,12 +217,12 @@ describe("what may not be saved", () => {
 });
 
 describe("the tool", () => {
-  test("asks nobody", async () => {
+  test("needs no approval", async () => {
     const { tool } = makePlace();
     expect(tool.approval?.({ type: "pattern", content: "x", confidence: 1 })).toBeUndefined();
   });
 
-  test("is offered unless nothing may be written", () => {
+  test("is offered unless writing is disabled", () => {
     const { tool } = makePlace();
     const isOffered = (mode: "ask" | "deny" | "plan", permission?: "write" | "execute") =>
       selectOfferedTools([tool], {
@@ -233,7 +233,7 @@ describe("the tool", () => {
     expect([isOffered("plan"), isOffered("ask", "write")]).toEqual([false, false]);
   });
 
-  test("tells the model what is required and what may be left out", () => {
+  test("tells the model what is required and what is optional", () => {
     const { name, inputSchema } = toToolDefinition(makePlace().tool);
     expect(name).toBe("add_knowledge");
     expect(inputSchema).toMatchObject({

@@ -51,7 +51,7 @@ async function run(command: string, failures: number) {
   return { output, ...boxes, log: existsSync(log) ? readFileSync(log, "utf8") : "" };
 }
 
-test("a box that cannot be made at that moment is made again, and the command runs once", async () => {
+test("a sandbox that cannot be created is created again, and the command runs once", async () => {
   expect(await run("echo ran | tee -a log", 2)).toEqual({
     output: "ran\n[note 3]\n[note 1]\n[note 2]",
     made: 3,
@@ -61,7 +61,7 @@ test("a box that cannot be made at that moment is made again, and the command ru
   });
 });
 
-test("one that can never be made is told after three times", async () => {
+test("a sandbox that can never be created is reported after three attempts", async () => {
   expect(await run("echo ran | tee -a log", 9)).toEqual({
     output: `${FAILURE}\n[exit code 1]\n[note 3]\n[note 1]\n[note 2]`,
     made: 3,
@@ -72,14 +72,14 @@ test("one that can never be made is told after three times", async () => {
 });
 
 test.each(["exit 1", "kill -9 $PPID; exit 1"])(
-  "a command that says the same has run, and is not run again: %s",
+  "a command that prints the same message has run, and is not run again: %s",
   async (end) => {
     const said = `echo ran >> log; echo "${FAILURE}"; ${end}`;
     expect(await run(said, 0)).toMatchObject({ made: 1, finished: 1, log: "ran\n" });
   },
 );
 
-test("a box in which nothing can be started is given up", async () => {
+test("a sandbox in which nothing can be started is given up", async () => {
   const { boxes, box } = createBoxes(0);
   const workspace = createToolWorkspace({
     sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: true }),

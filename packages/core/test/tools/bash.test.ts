@@ -21,7 +21,7 @@ async function timed<T>(action: () => Promise<T>): Promise<{ value: T; elapsedMs
 }
 
 describe("what the model gets", () => {
-  test("stdout and stderr come in the order in which they were written", async () => {
+  test("stdout and stderr arrive in the order in which they were written", async () => {
     const result = await run("echo one; echo two >&2; echo three; echo four > /dev/stderr; echo five");
     expect(result.output).toBe("one\ntwo\nthree\nfour\nfive");
     expect(result.isError).toBe(false);
@@ -58,7 +58,7 @@ describe("what the model gets", () => {
     expect(updates).toEqual(["first\n", "first\nsecond\n"]);
   });
 
-  test("a quick command shows nothing in between", async () => {
+  test("a quick command reports no progress", async () => {
     const updates: string[] = [];
     await runTool(
       createBashTool(createToolWorkspace()),
@@ -73,13 +73,13 @@ describe("what the model gets", () => {
 describe("arguments", () => {
   const { parameters, approval } = createBashTool(createToolWorkspace());
 
-  test("a timeout above the maximum is refused with the maximum", () => {
+  test("a timeout above the maximum is rejected with the maximum", () => {
     const parsed = parameters.safeParse({ command: "true", timeout: 600_001 });
     expect(parsed.error?.issues[0]?.message).toBe("timeout is at most 600000 milliseconds");
     expect(parameters.safeParse({ command: "true", timeout: 600_000 }).success).toBe(true);
   });
 
-  test("the request holds the command word for word and one line for a person", () => {
+  test("the request contains the command verbatim and one line for a person", () => {
     expect(approval?.({ command: "cd src\n  rm -r x\n" })).toEqual({
       permission: "execute",
       toolName: "bash",
@@ -88,13 +88,13 @@ describe("arguments", () => {
     });
   });
 
-  test("a command that the system cannot take is refused with what to do", async () => {
+  test("a command that the system cannot accept is rejected with advice", async () => {
     await expect(run(`echo ${"x".repeat(200_000)}`)).rejects.toThrow(/at most 131071. Write it to a file/);
     await expect(run("echo a\0b")).rejects.toThrow("NUL character");
     expect((await run(`: ${"x".repeat(131_000)}`)).isError).toBe(false);
   });
 
-  test("a working directory that is gone is named", async () => {
+  test("a missing working directory is named", async () => {
     const workspace = createToolWorkspace();
     rmSync(workspace.cwd, { recursive: true });
     const running = runTool(createBashTool(workspace), { command: "true" });
@@ -102,14 +102,14 @@ describe("arguments", () => {
   });
 });
 
-describe("nobody sits in front of it", () => {
+describe("without a person at the terminal", () => {
   test("stdin is empty and there is no terminal", async () => {
     const result = await run("cat; tty; read x; echo [$x]; echo hi > /dev/tty");
     expect(result.output).toContain("not a tty\n[]\n");
     expect(result.output).toContain("/dev/tty: No such device or address");
   });
 
-  test("git fails at once where it would open an editor", async () => {
+  test("git fails immediately instead of opening an editor", async () => {
     const { value, elapsedMs } = await timed(() =>
       run("git init -q . && git -c user.name=a -c user.email=a@b commit --allow-empty"),
     );
@@ -118,7 +118,7 @@ describe("nobody sits in front of it", () => {
     expect(elapsedMs).toBeLessThan(2_000);
   });
 
-  test("a key in our environment is not in that of the command", async () => {
+  test("a key in our environment is not in the command's", async () => {
     const environment = {
       PATH: process.env.PATH,
       ANTHROPIC_API_KEY: "sk-secret",
@@ -137,7 +137,7 @@ describe("nobody sits in front of it", () => {
   });
 });
 
-test("programs named like ours in the project are not run", async () => {
+test("programs with the same names in the project are not run", async () => {
   const workspace = createToolWorkspace();
   const canary = join(workspace.root, "canary");
   mkdirSync(join(workspace.root, "bin"));
@@ -161,7 +161,7 @@ describe("background children", () => {
     "a daemon": `(setsid sh -c 'sleep ${seconds}; :' > /dev/null 2>&1 &); echo done`,
   });
 
-  test.each(Object.keys(commands("1")))("%s does not hold the return up", async (kind) => {
+  test.each(Object.keys(commands("1")))("%s does not delay the result", async (kind) => {
     const seconds = uniqueSleepSeconds();
     const { value, elapsedMs } = await timed(() => run(commands(seconds)[kind] ?? ""));
     expect(elapsedMs).toBeLessThan(1_000);
@@ -171,13 +171,13 @@ describe("background children", () => {
     expect(await countLeftRunning(seconds)).toBe(0);
   });
 
-  test("one that holds the output open or stays in the group is mentioned", async () => {
+  test("one that keeps the output open or stays in the group is mentioned", async () => {
     const note = "[a background process it started is still running]";
     expect((await run("setsid sleep 30 & echo done")).output).toBe(`done\n${note}`);
     expect((await run("sleep 30 > /dev/null 2>&1 & echo done")).output).toBe(`done\n${note}`);
   });
 
-  test("one that writes more than a pipe holds neither blocks nor dies once nobody listens", async () => {
+  test("one that writes more than a pipe holds neither blocks nor dies once nobody reads", async () => {
     const workspace = createToolWorkspace();
     const proof = join(workspace.root, "proof");
     await runTool(createBashTool(workspace), {
@@ -192,7 +192,7 @@ describe("an end from outside", () => {
   const stubborn = (seconds: string) =>
     `trap '' TERM; echo begun; (trap '' TERM; sleep ${seconds} & setsid sh -c 'trap "" TERM; sleep ${seconds}; :' & wait) & sleep ${seconds}; sleep ${seconds}`;
 
-  test("a time limit ends everything that ignores TERM, and says so with the output so far", async () => {
+  test("a time limit ends everything that ignores TERM, and reports it with the output so far", async () => {
     const seconds = uniqueSleepSeconds();
     const { value, elapsedMs } = await timed(() => run(stubborn(seconds), { timeout: 200 }));
     expect(value.output).toBe("begun\n[timed out after 200 ms; process group killed]");
@@ -201,7 +201,7 @@ describe("an end from outside", () => {
     expect(countProcesses(seconds)).toBe(0);
   });
 
-  test("an interrupt returns at once with the output so far", async () => {
+  test("an interrupt returns immediately with the output so far", async () => {
     const seconds = uniqueSleepSeconds();
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 100);
@@ -222,7 +222,7 @@ describe("an end from outside", () => {
     expect(existsSync(join(workspace.cwd, "ran"))).toBe(false);
   });
 
-  test("what ignores TERM does not hold an interrupt up and is gone two seconds later", async () => {
+  test("a process that ignores TERM does not delay an interrupt and is killed two seconds later", async () => {
     const seconds = uniqueSleepSeconds();
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 100);
@@ -234,7 +234,7 @@ describe("an end from outside", () => {
 });
 
 describe("long output", () => {
-  test("the whole of it is in a private file that the result names", async () => {
+  test("all of it is in a private file that the result names", async () => {
     const { output, metadata } = await run("seq 1 100000");
     const path = String(metadata?.outputPath);
     expect(output).toStartWith("1\n2\n3\n");
@@ -248,7 +248,7 @@ describe("long output", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("10 MB in one line are cut within the limit", async () => {
+  test("10 MB in one line are truncated within the limit", async () => {
     const { output } = await run("head -c 10000000 /dev/zero | tr '\\0' x");
     expect(Buffer.byteLength(output)).toBeLessThanOrEqual(50 * 1024);
     expect(output).toMatch(/^x+\n\[9\.5 MB omitted here; complete output: \S+\]\nx+$/);

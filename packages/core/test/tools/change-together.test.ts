@@ -10,7 +10,7 @@ const TIMES = 100;
 const toText = (count: number) => NAMES.map((name) => `${name}: ${count}\n`).join("");
 
 test.each(["edit", "write"])(
-  "no change that %s reported as done is lost where four processes change one file",
+  "no change that %s reported is lost if four processes change one file",
   async (tool) => {
     const root = realpathSync(makeTempDir());
     writeFileSync(join(root, "counts.txt"), toText(0));
@@ -26,7 +26,7 @@ test.each(["edit", "write"])(
   60_000,
 );
 
-test("edits of one file that are called at once in one process are all done", async () => {
+test("parallel edits of one file in one process are all applied", async () => {
   const { put, edit, read, at } = makeFileWorkspace();
   const lines = Array.from({ length: 50 }, (_, index) => `line ${index};\n`);
   put("a.txt", lines.join(""));
@@ -39,7 +39,7 @@ test("edits of one file that are called at once in one process are all done", as
   expect(readFileSync(at("a.txt"), "utf8")).toBe(lines.join("").replaceAll("line", "done"));
 });
 
-test("a change is made once a process that held the lock on its directory was killed", async () => {
+test("a change is made after a process that held the lock on its directory was killed", async () => {
   const { put, root, readAndEdit, text } = makeFileWorkspace();
   put("a.txt", "old\n");
   const lock = join(import.meta.dir, "..", "..", "src", "infrastructure", "fs", "directory-lock.ts");

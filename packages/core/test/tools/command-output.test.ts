@@ -18,13 +18,13 @@ const numbered = (count: number, word = "") =>
   Array.from({ length: count }, (_, index) => `${index + 1}${word}\n`).join("");
 
 describe("output", () => {
-  test("within the limits comes whole and makes no file", () => {
+  test("within the limits is complete and creates no file", () => {
     const text = numbered(1_980);
     expect(collect(text, 7)).toEqual({ text, path: undefined });
   });
 
   test.each([7, 4_096, 1_000_000])(
-    "beyond them is cut in the middle, in chunks of %d bytes",
+    "beyond them is truncated in the middle, in chunks of %d bytes",
     (chunkBytes) => {
       const whole = numbered(5_000);
       const { text, path } = collect(whole, chunkBytes);
@@ -46,7 +46,7 @@ describe("output", () => {
     expect(amount).toBe(`${((120_000 - 2 * (head.length + tail.length)) / 1024).toFixed(1)} KB`);
   });
 
-  test("that is no text stays within 50 KB too", () => {
+  test("that is not text stays within 50 KB too", () => {
     const output = new CommandOutput(() => undefined);
     output.add(Buffer.alloc(200_000, 0xff));
     const text = output.finish();
@@ -54,7 +54,7 @@ describe("output", () => {
     expect(text).toContain("omitted here; it was not saved]");
   });
 
-  test("its newest lines can be had at any time", () => {
+  test("has its latest lines available at any time", () => {
     const output = new CommandOutput(() => undefined);
     output.add(Buffer.from(numbered(10)));
     expect(output.latest()).toBe(numbered(10));

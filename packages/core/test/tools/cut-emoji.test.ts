@@ -18,8 +18,8 @@ function createPlace(content: string | Uint8Array) {
   return workspace;
 }
 
-describe("of a file that was cut in mid emoji", () => {
-  test("read names the byte that it is cut at", async () => {
+describe("for a file that was cut inside an emoji", () => {
+  test("read names the byte of the cut", async () => {
     const reading = runTool(createReadTool(createPlace(CUT)), { file_path: "cut.txt" });
     await expect(reading).rejects.toThrow("byte 0xF0 at offset 8, line 1");
   });
@@ -27,7 +27,7 @@ describe("of a file that was cut in mid emoji", () => {
   test.each([
     ["bash", "grüße \ufffd"],
     ["grep", "cut.txt:1:grüße \ufffd"],
-  ])("%s gives the rest, with a replacement character in its place", async (name, expected) => {
+  ])("%s shows the rest, with a replacement character at the cut", async (name, expected) => {
     const place = createPlace(CUT);
     const { output } =
       name === "bash"
@@ -38,7 +38,7 @@ describe("of a file that was cut in mid emoji", () => {
 });
 
 test.each([1_999, 2_000, 2_001])(
-  "a line that is cut after %i characters holds no half of an emoji",
+  "a line that is cut after %i characters contains no half of an emoji",
   async (length) => {
     const place = createPlace(`${"x".repeat(length)}${"😀".repeat(2_000)}`);
     const read = await runTool(createReadTool(place), { file_path: "cut.txt" });

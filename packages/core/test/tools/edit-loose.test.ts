@@ -10,7 +10,7 @@ function edited(text: string, oldText: string, newText: string): string {
 }
 
 describe("white space around lines", () => {
-  test("trailing white space makes no difference and stays where the line stays", () => {
+  test("trailing white space is ignored and stays in unchanged lines", () => {
     expect(edited("a  \nb\t\nc\n", "a\nb\nc", "a\nB\nc")).toBe("a  \nB\t\nc\n");
   });
 
@@ -21,7 +21,7 @@ describe("white space around lines", () => {
     );
   });
 
-  test("too much common indentation is taken off", () => {
+  test("too much common indentation is removed", () => {
     expect(
       edited("if (a) {\n  b;\n}\n", "    if (a) {\n      b;\n    }", "    if (a) {\n      c;\n    }"),
     ).toBe("if (a) {\n  c;\n}\n");
@@ -37,16 +37,16 @@ describe("white space around lines", () => {
     ).toBe("f() {\n\tif (c) {\n\t\tb;\n\t\td;\n\t}\n}\n");
   });
 
-  test("indentation that follows no one rule is not guessed", () => {
+  test("indentation without a consistent rule is not guessed", () => {
     expect(edited("  a\n      b\n", "a\n  b", "a\n  c")).toBe("(missing)");
     expect(edited("    a;\n    b;\n", "  a;\n  b;", "  a;\n    b;")).toBe("(missing)");
   });
 
-  test("line ends stay, each as it is", () => {
+  test("each line end stays as it is", () => {
     expect(edited("a \r\n  b\nc\r\n", "a\n  b\nc", "a\n  x\n  b\nc")).toBe("a \r\n  x\r\n  b\nc\r\n");
   });
 
-  test("nothing is changed when two places match", () => {
+  test("nothing is changed if two places match", () => {
     expect(edited("  a;\n  b;\n    a;\n", "a; ", "c;")).toBe("(ambiguous)");
     expect(edited("“x”\n”x“\n", '"x"', "y")).toBe("(ambiguous)");
   });
@@ -57,7 +57,7 @@ describe("white space around lines", () => {
 });
 
 describe("typography", () => {
-  test("quotes, dashes and spaces of the file stay outside of what changes", () => {
+  test("quotes, dashes and spaces of the file stay outside the changed part", () => {
     expect(
       edited("He said “hi” – it’s\u00a0fine.\n", `He said "hi" - it's fine.`, `He said "hello" - it's fine.`),
     ).toBe("He said “hello” – it’s\u00a0fine.\n");
@@ -67,7 +67,7 @@ describe("typography", () => {
     expect(edited("x = f(‘a’);\n", "f('a')", "g('a')")).toBe("x = g(‘a’);\n");
   });
 
-  test("an exact match wins over a loose one", () => {
+  test("an exact match takes precedence over a loose one", () => {
     expect(edited('“a”\n"a"\n', '"a"', "b")).toBe("(exact) “a”\nb\n");
   });
 });
@@ -82,7 +82,7 @@ test("the result says that the match was not exact and shows the change", async 
   );
 });
 
-describe("the error for a text that is not there", () => {
+describe("the error for a text that was not found", () => {
   test("shows the nearest text and the first difference", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.ts", "import x;\n\nfunction total(items) {\n  return items.length;\n}\n");
@@ -100,7 +100,7 @@ describe("the error for a text that is not there", () => {
     );
   });
 
-  test("names line numbers that were copied along", async () => {
+  test("names line numbers that were copied into it", async () => {
     const files = makeFileWorkspace();
     files.put("a.ts", "alpha\nbeta\n");
     expect(await failure(files.readAndEdit("a.ts", "1\talpha\n2\tbeta", "x"))).toContain(
@@ -108,13 +108,13 @@ describe("the error for a text that is not there", () => {
     );
   });
 
-  test("says when only the encoding of accents differs", async () => {
+  test("says if only the encoding of accents differs", async () => {
     const files = makeFileWorkspace();
     files.put("a.ts", "cafe\u0301 open\n");
     expect(await failure(files.readAndEdit("a.ts", "caf\u00e9 open", "x"))).toContain("Unicode normal form");
   });
 
-  test("says when the edit was made before", async () => {
+  test("says if the edit was made before", async () => {
     const files = makeFileWorkspace();
     files.put("a.ts", "let a;\nconst answer = 42;\n");
     expect(await failure(files.readAndEdit("a.ts", "const answer = 41;", "const answer = 42;"))).toContain(

@@ -36,7 +36,7 @@ describe("what is replaced", () => {
     expect(result.output).toBe(`Edited ${files.at("a.txt")} (4 replacements, the first in line 1).`);
   });
 
-  test("half of a character is refused on either side, and the file stays as it is", async () => {
+  test("half of a character is rejected on either side, and the file stays unchanged", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "a😀b\n");
     const half = "\ud83d";
@@ -57,7 +57,7 @@ describe("what is replaced", () => {
     expect(files.text("min.js") === `${head}thread()${tail}`).toBe(true);
   });
 
-  test("deleting text leaves the rest", async () => {
+  test("a deletion keeps the rest", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "one\ntwo\nthree\n");
     await files.readAndEdit("a.txt", "two\n", "");
@@ -94,22 +94,22 @@ describe("line ends and byte order mark", () => {
   }
 });
 
-describe("what is refused", () => {
-  test.each(["", "\ufeff"])("an empty old_string, before anything is looked at: %j", async (nothing) => {
+describe("a rejected edit", () => {
+  test.each(["", "\ufeff"])("has an empty old_string, before the file is read: %j", async (nothing) => {
     const files = makeFileWorkspace();
     expect(await failure(files.edit({ file_path: "none", old_string: nothing, new_string: "x" }))).toBe(
       "old_string is empty. Give the text to replace; to make a file or replace all of it, use write.",
     );
   });
 
-  test("a new_string that is the same", async () => {
+  test("has the same new_string", async () => {
     const files = makeFileWorkspace();
     expect(await failure(files.edit({ file_path: "none", old_string: "x", new_string: "x" }))).toBe(
       "old_string and new_string are the same, so there is nothing to change.",
     );
   });
 
-  test("two matches, also overlapping ones, with their lines", async () => {
+  test("has two matches, also overlapping ones, and names their lines", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "x\nfoo\n\nfoo\n");
     expect(await failure(files.readAndEdit("a.txt", "foo", "bar"))).toBe(
@@ -120,7 +120,7 @@ describe("what is refused", () => {
     expect(files.text("a.txt")).toBe("x\nfoo\n\nfoo\n");
   });
 
-  test("a file that was not read", async () => {
+  test("has a file that was not read", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "x");
     expect(await failure(files.edit({ file_path: "a.txt", old_string: "x", new_string: "y" }))).toBe(
@@ -133,7 +133,7 @@ describe("what is refused", () => {
     ["occurs twice now", { old_string: "d", new_string: "y" }],
     ["is to be replaced everywhere", { old_string: "ab", new_string: "y", replace_all: true }],
     ["differs in white space", { old_string: "ab  d", new_string: "y" }],
-  ])("a file that has changed since where old_string %s", async (_, edit) => {
+  ])("has a file that has changed since where old_string %s", async (_, edit) => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "abc");
     await files.read({ file_path: "a.txt" });
@@ -144,7 +144,7 @@ describe("what is refused", () => {
     expect(files.text("a.txt")).toBe("ab d d");
   });
 
-  test("an edit whose old_string is unaffected goes through on a file that has changed, and shows the changes", async () => {
+  test("an edit with an unaffected old_string is made in a file that has changed, and shows the changes", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "one\ntwo\nthree\nfour\n");
     await files.read({ file_path: "a.txt" });
@@ -159,7 +159,7 @@ describe("what is refused", () => {
     expect(again.output).not.toContain("had changed");
   });
 
-  test("a file that was only touched is as it was read", async () => {
+  test("a file that was only touched counts as unchanged", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "abd");
     await files.read({ file_path: "a.txt" });
@@ -177,7 +177,7 @@ describe("what is refused", () => {
     expect(files.workspace.files.modifiedFiles).toEqual([files.at("a.txt")]);
   });
 
-  test("a missing file, with the names that are like it", async () => {
+  test("a missing file is reported with similar names", async () => {
     const files = makeFileWorkspace();
     files.put("config.ts", "x");
     expect(await failure(files.edit({ file_path: "Config.js", old_string: "a", new_string: "b" }))).toBe(
@@ -189,7 +189,7 @@ describe("what is refused", () => {
     ["not UTF-8 but probably Latin-1", [0x63, 0x61, 0x66, 0xe9, 0x0a]],
     ["not UTF-8 but probably Shift-JIS", [0x82, 0xb1, 0x82, 0xf1, 0x82, 0xc9, 0x82, 0xbf, 0x82, 0xcd]],
     ["UTF-8 text with a damaged character", [...Buffer.from("grüße über\nschön "), 0x80, 0x0a]],
-  ])("a file that read refuses is refused for the same reason: %p", async (reason, bytes) => {
+  ])("a file that read rejects is rejected for the same reason: %p", async (reason, bytes) => {
     const files = makeFileWorkspace();
     files.put("a.txt", Uint8Array.from(bytes));
     const refusals = [
@@ -204,7 +204,7 @@ describe("what is refused", () => {
     expect([...files.bytes("a.txt")]).toEqual(bytes);
   });
 
-  test("bytes that are no UTF-8 stay as they are", async () => {
+  test("bytes that are not UTF-8 stay unchanged", async () => {
     const files = makeFileWorkspace();
     const bytes = Buffer.concat([
       Buffer.from("wort\n".repeat(100_000)),

@@ -8,7 +8,7 @@ const print = (modifiedNs: bigint, sha256?: string) => ({
   ...(sha256 && { sha256 }),
 });
 
-test("content decides where it is known, else size, time and inode", () => {
+test("content decides if it is known, else size, time and inode", () => {
   const files = createFileTracker();
   expect(files.stateOf("/a", print(1n))).toBe("unknown");
   files.recordRead("/a", print(1n, "x"));
@@ -19,7 +19,7 @@ test("content decides where it is known, else size, time and inode", () => {
   expect(files.stateOf("/b", print(2n, "x"))).toBe("changed");
 });
 
-test("what was read and what was modified can be asked for", () => {
+test("read and modified files can be listed", () => {
   const files = createFileTracker();
   files.recordRead("/a", print(1n));
   files.recordModified("/b", print(1n));

@@ -53,7 +53,7 @@ describe("what matches", () => {
     expect(await glob(workspace, "../*.txt")).toBe(outside);
   });
 
-  test("what .gitignore names is left out even when the pattern fits it", async () => {
+  test("what .gitignore names is left out even if the pattern matches it", async () => {
     const workspace = workspaceWith(["keep.log", "dist/a.js", "b.js", ".git/c.js", "x.log"]);
     writeFileSync(join(workspace.root, ".gitignore"), "dist\n*.log\n!keep.log\n");
     expect(await glob(workspace, "*.log")).toBe("keep.log");
@@ -73,12 +73,12 @@ describe("what matches", () => {
 });
 
 describe("mistakes", () => {
-  test("a missing path names what is there instead", async () => {
+  test("a missing path is reported with the existing names", async () => {
     const workspace = workspaceWith(["src/a.ts"]);
     await expect(glob(workspace, "*.ts", "srcs")).rejects.toThrow(join(workspace.root, "src"));
   });
 
-  test("a missing path is one whatever the pattern is", async () => {
+  test("a missing path is reported for every pattern", async () => {
     await expect(glob(workspaceWith([]), "src/*.ts", "nowhere")).rejects.toThrow("nowhere");
   });
 
@@ -87,7 +87,7 @@ describe("mistakes", () => {
   });
 });
 
-test("a path that the pattern leads away from is not looked at: nobody was asked about it", async () => {
+test("a path that the pattern leads away from is not searched, since it was not asked about", async () => {
   const workspace = workspaceWith(["a.ts"]);
   const outside = join(workspace.root, "..", "outputs");
   writeFileSync(join(outside, "id_rsa"), "");
@@ -100,7 +100,7 @@ test("a path that the pattern leads away from is not looked at: nobody was asked
 });
 
 describe("limits", () => {
-  test("200 files are shown, and how many are not", async () => {
+  test("200 files are shown, and the number of others", async () => {
     const names = Array.from({ length: 230 }, (_, index) => `${1000 + index}.txt`);
     const lines = (await glob(workspaceWith(names), "*.txt")).split("\n");
     expect(lines).toEqual([
@@ -109,7 +109,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("more than 2,000 files are sorted by path, which is said", async () => {
+  test("more than 2,000 files are sorted by path, and the result says so", async () => {
     const names = Array.from({ length: 2_001 }, (_, index) => `${9_999 - index}.txt`);
     const lines = (await glob(workspaceWith(names), "*.txt")).split("\n");
     expect(lines[0]).toBe("7999.txt");
@@ -120,7 +120,7 @@ describe("limits", () => {
   });
 });
 
-test("the request names the directory that is walked, also when only the pattern leads there", () => {
+test("the request names the searched directory, also if only the pattern leads there", () => {
   const workspace = createToolWorkspace();
   const tool = createGlobTool(workspace);
   const pathFor = (pattern: string, path?: string) =>

@@ -27,14 +27,14 @@ const SAMPLE = {
 };
 
 describe("output modes", () => {
-  test("the files that match come sorted by path", async () => {
+  test("matching files are sorted by path", async () => {
     expect(await grep(workspaceWith(SAMPLE), { pattern: "needle" })).toEqual({
       output: "src/a.ts\nsrc/b.ts",
       metadata: { count: 2 },
     });
   });
 
-  test("content comes with line numbers, without them where they are not wanted", async () => {
+  test("content has line numbers unless they are disabled", async () => {
     const workspace = workspaceWith(SAMPLE);
     const input = { pattern: "needle", output_mode: "content" };
     expect(await outputOf(workspace, input)).toBe(
@@ -45,7 +45,7 @@ describe("output modes", () => {
     );
   });
 
-  test("context is marked and groups that do not touch are set apart", async () => {
+  test("context is marked and groups that do not touch are separated", async () => {
     const input = { pattern: "needle", output_mode: "content", "-A": 1, path: "src" };
     expect(await outputOf(workspaceWith(SAMPLE), input)).toBe(
       [
@@ -61,7 +61,7 @@ describe("output modes", () => {
     );
   });
 
-  test("a match may span lines when asked to", async () => {
+  test("a match may span lines if requested", async () => {
     const input = { pattern: "one.two", output_mode: "content", multiline: true };
     expect(await outputOf(workspaceWith(SAMPLE), input)).toBe("src/b.ts:2:needle one\nsrc/b.ts:3:two");
   });
@@ -81,18 +81,18 @@ describe("no match and errors", () => {
     ["a NUL", { pattern: "a\0b" }, "holds a NUL character"],
     ["an unknown type", { pattern: "x", type: "nosuch" }, "unrecognized file type: nosuch"],
     ["a broken glob", { pattern: "x", glob: "[" }, "unclosed character class"],
-  ])("%s is an error in ripgrep's words", async (_, input, words) => {
+  ])("%s is an error with ripgrep's message", async (_, input, words) => {
     await expect(grep(workspaceWith(SAMPLE), input)).rejects.toThrow(words);
   });
 
-  test("a missing path names what is there instead", async () => {
+  test("a missing path is reported with the existing names", async () => {
     const workspace = workspaceWith(SAMPLE);
     await expect(grep(workspace, { pattern: "x", path: "srcs" })).rejects.toThrow(
       join(workspace.root, "src"),
     );
   });
 
-  test("a named pipe is refused, since nobody may ever write to it", async () => {
+  test("a named pipe is rejected, since nobody may ever write to it", async () => {
     const workspace = workspaceWith({});
     Bun.spawnSync(["mkfifo", join(workspace.root, "pipe")]);
     await expect(grep(workspace, { pattern: "x", path: "pipe" })).rejects.toThrow("a named pipe");
@@ -130,7 +130,7 @@ describe("what is searched", () => {
     expect(await outputOf(workspace, { pattern: "needle" })).toBe("a.txt");
   });
 
-  test("a glob with a directory is taken from the searched directory", async () => {
+  test("a glob with a directory is relative to the searched directory", async () => {
     const workspace = workspaceWith({ "app/src/x.ts": "needle", "app/test/x.ts": "needle" });
     const input = { pattern: "needle", path: "app", glob: "./src/**" };
     expect(await outputOf(workspace, input)).toBe("app/src/x.ts");
@@ -146,7 +146,7 @@ describe("what is searched", () => {
   });
 
   test.each(["--files", "-e", "--", "-", "--pre=touch canary"])(
-    "the pattern %p is only a pattern",
+    "the pattern %p is not read as an option",
     async (pattern) => {
       expect(
         await outputOf(workspaceWith({ "a.txt": `x ${pattern} y\n` }), { pattern, output_mode: "content" }),
@@ -154,7 +154,7 @@ describe("what is searched", () => {
     },
   );
 
-  test("names with a colon, a newline or brackets are told apart", async () => {
+  test("names with a colon, a newline or brackets are distinguished", async () => {
     const workspace = workspaceWith({ "a:1:b.txt": "needle", "[id].tsx": "needle" });
     expect(await outputOf(workspace, { pattern: "needle", output_mode: "content" })).toBe(
       "[id].tsx:1:needle\na:1:b.txt:1:needle",
@@ -165,7 +165,7 @@ describe("what is searched", () => {
     expect(await outputOf(workspaceWith(SAMPLE), { pattern: "needle (?=five)" })).toBe("src/b.ts");
   });
 
-  test("a ripgrep configuration in the environment has no say", async () => {
+  test("a ripgrep configuration in the environment has no effect", async () => {
     const workspace = workspaceWith(SAMPLE);
     const config = join(workspace.root, "..", "rgrc");
     writeFileSync(config, `--pre=touch\n--pre-glob=*\n--max-count=0\n`);
@@ -179,7 +179,7 @@ describe("limits", () => {
     Array.from({ length: 150 }, (_, index) => [`f${1000 + index}.txt`, "needle\n"]),
   );
 
-  test("by default 100 files are shown, and how many are not", async () => {
+  test("by default 100 files are shown, and the number of others", async () => {
     const lines = (await outputOf(workspaceWith(MANY), { pattern: "needle" })).split("\n");
     expect(lines.length).toBe(101);
     expect([lines[0], lines[99], lines[100]]).toEqual([
@@ -189,7 +189,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("head_limit shows so many, 0 all that were found", async () => {
+  test("head_limit sets the number, and 0 means all", async () => {
     const workspace = workspaceWith(MANY);
     const input = { pattern: "needle", output_mode: "content" };
     expect(await outputOf(workspace, { ...input, head_limit: 1 })).toBe(
@@ -204,7 +204,7 @@ describe("limits", () => {
     expect(output).toBe("big.txt:1:needle\n[more than 20,000 more lines not shown]");
   });
 
-  test("a long line is cut, never inside a character", async () => {
+  test("a long line is truncated, never inside a character", async () => {
     const workspace = workspaceWith({ "min.js": `needle${"é".repeat(5_000)}\n` });
     const { output } = await grep(workspace, { pattern: "needle", output_mode: "content" });
     expect(output).toMatch(/^min\.js:1:needleé+ \[\.\.\. omitted end of long line\]$/);
@@ -212,7 +212,7 @@ describe("limits", () => {
   });
 });
 
-test("reading is what is asked for, by absolute path", () => {
+test("the request is for reading, by absolute path", () => {
   const workspace = createToolWorkspace();
   expect(createGrepTool(workspace).approval?.({ pattern: "a  b", path: "src" })).toEqual({
     permission: "read",
@@ -222,7 +222,7 @@ test("reading is what is asked for, by absolute path", () => {
   });
 });
 
-test("a search over a directory leaves out files that hold secrets, whatever the glob says; one by name is searched", async () => {
+test("a search of a directory excludes files with secrets, whatever the glob; a named file is searched", async () => {
   const workspace = workspaceWith({
     ".env": "needle\n",
     "a/id_rsa": "needle\n",
@@ -234,7 +234,7 @@ test("a search over a directory leaves out files that hold secrets, whatever the
   expect(await outputOf(workspace, { pattern: "needle", path: ".env" })).toBe(".env");
 });
 
-test("of a repository's own settings those that may hold a password are left out of a search over their directory", async () => {
+test("a search of a repository's directory excludes settings that may contain a password", async () => {
   const plain = "[core]\n\tbare = false\n";
   const signed = '[remote "origin"]\n\turl = https://me:needle@example.org/x.git\n';
   const workspace = workspaceWith({ ".git/config": `${plain}${signed}`, "lib/.git/config": plain });

@@ -5,7 +5,7 @@ import { INPUT_SCHEMAS_PATH, makeInputSchemas } from "../../scripts/write-input-
 import { toToolDefinition } from "../../src/tool/registry.ts";
 import type { Tool } from "../../src/tool/types.ts";
 
-test("models are told of the arguments that are checked; else run packages/core/scripts/write-input-schemas.ts", () => {
+test("the generated schemas match the parameters; otherwise run packages/core/scripts/write-input-schemas.ts", () => {
   const told: unknown = JSON.parse(readFileSync(INPUT_SCHEMAS_PATH, "utf8"));
   // As text: another order of the fields would be another request.
   expect(JSON.stringify(told)).toBe(JSON.stringify(makeInputSchemas()));
@@ -20,7 +20,7 @@ const tool: Tool<typeof parameters> = {
   execute: async () => ({ output: "" }),
 };
 
-test("a tool without a schema made beforehand is described by its parameters, defaults not required", () => {
+test("a tool without a generated schema is described by its parameters, with defaults optional", () => {
   expect(toToolDefinition(tool)).toEqual({
     name: "walk",
     description: "Walks.",
@@ -36,7 +36,7 @@ test("a tool without a schema made beforehand is described by its parameters, de
   });
 });
 
-test("describing a tool with one does not touch its parameters", () => {
+test("describing a tool with a generated schema does not load its parameters", () => {
   const untouched: Tool = {
     ...tool,
     get parameters(): never {

@@ -34,7 +34,7 @@ describe("a listing", () => {
     expect((await ls(workspace, "src/")).output).toBe("src is empty.");
   });
 
-  test("stops after 500 entries and says how many more there are", async () => {
+  test("stops after 500 entries and reports the number of others", async () => {
     const workspace = createToolWorkspace();
     for (let index = 0; index < 510; index++) writeFileSync(join(workspace.root, `${1000 + index}`), "");
     const lines = (await ls(workspace)).output.split("\n");
@@ -43,13 +43,13 @@ describe("a listing", () => {
 });
 
 describe("mistakes", () => {
-  test("a missing directory names what is there instead", async () => {
+  test("a missing directory is reported with the existing names", async () => {
     const workspace = createToolWorkspace();
     mkdirSync(join(workspace.root, "source"));
     await expect(ls(workspace, "sources")).rejects.toThrow(join(workspace.root, "source"));
   });
 
-  test("a file is named as one", async () => {
+  test("a file is reported as a file", async () => {
     const workspace = createToolWorkspace();
     writeFileSync(join(workspace.root, "a.txt"), "");
     await expect(ls(workspace, "a.txt")).rejects.toThrow("is a file, not a directory. Use read");
@@ -64,7 +64,7 @@ describe("mistakes", () => {
   });
 });
 
-test("reading is what is asked for, by absolute path", () => {
+test("the request is for reading, by absolute path", () => {
   const workspace = createToolWorkspace();
   expect(createLsTool(workspace).approval?.({})).toEqual({
     permission: "read",

@@ -11,7 +11,7 @@ test.each([
 });
 
 describe("a head", () => {
-  test("ends with a line where that costs little", () => {
+  test("ends at a line end if that costs little", () => {
     expect(headOfOutput(Buffer.from("one\ntwo\nthree"), { maxBytes: 10, maxLines: 9 }).toString()).toBe(
       "one\ntwo\n",
     );
@@ -20,39 +20,39 @@ describe("a head", () => {
     );
   });
 
-  test("has at most so many lines", () => {
+  test("has at most the given number of lines", () => {
     expect(headOfOutput(Buffer.from("1\n2\n3\n4"), { maxBytes: 99, maxLines: 2 }).toString()).toBe("1\n2\n");
   });
 
-  test("is the whole where the whole fits", () => {
+  test("is the whole text if it fits", () => {
     expect(headOfOutput(Buffer.from("1\n2\n3"), { maxBytes: 99, maxLines: 9 }).toString()).toBe("1\n2\n3");
   });
 
-  test("does not cut a character", () => {
+  test("does not split a character", () => {
     expect(headOfOutput(Buffer.from("aéé"), { maxBytes: 4, maxLines: 9 }).toString()).toBe("aé");
   });
 });
 
 describe("a tail", () => {
-  test("begins with a line where that costs little", () => {
+  test("begins at a line start if that costs little", () => {
     expect(tailOf(Buffer.from("one\ntwo\nthree\n"), { maxBytes: 11, maxLines: 9 }).toString()).toBe(
       "two\nthree\n",
     );
     expect(tailOf(Buffer.from("onetwo\nx"), { maxBytes: 5, maxLines: 9 }).toString()).toBe("two\nx");
   });
 
-  test("has at most so many lines", () => {
+  test("has at most the given number of lines", () => {
     expect(tailOf(Buffer.from("1\n2\n3\n4\n"), { maxBytes: 99, maxLines: 2 }).toString()).toBe("3\n4\n");
     expect(tailOf(Buffer.from("1\n2\n3\n4"), { maxBytes: 99, maxLines: 2 }).toString()).toBe("3\n4");
     expect(tailOf(Buffer.from("1\n2"), { maxBytes: 99, maxLines: 9 }).toString()).toBe("1\n2");
   });
 
-  test("does not cut a character", () => {
+  test("does not split a character", () => {
     expect(tailOf(Buffer.from("ééa"), { maxBytes: 4, maxLines: 9 }).toString()).toBe("éa");
   });
 });
 
-test("a ring keeps the last bytes, however they come", () => {
+test("a ring keeps the last bytes, in any pieces", () => {
   const ring = new ByteRing(5);
   const states = ["ab", "c", "", "defg", "0123456789", "xy"].map((text) => {
     ring.write(Buffer.from(text));

@@ -46,7 +46,7 @@ describe("an edit", () => {
     expect(await ask("read.txt", "")).toContain("old_string is empty");
   });
 
-  test("through a link that was turned since it was asked for shows nothing", async () => {
+  test("through a link that was redirected since the question shows nothing", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "text");
     files.put("b.txt", "text");
@@ -60,7 +60,7 @@ describe("an edit", () => {
 });
 
 describe("a write", () => {
-  test("shows a new file, and makes neither it nor its directory", async () => {
+  test("shows a new file, and creates neither it nor its directory", async () => {
     const files = makeFileWorkspace();
     expect(
       await preview(files.writeTool, { file_path: ".git/hooks/pre-commit", content: "#!/bin/sh\ncurl x" }),
@@ -70,7 +70,7 @@ describe("a write", () => {
     expect(readdirSync(files.root)).toEqual([]);
   });
 
-  test("shows what it would make of a file that was read, its line ends kept", async () => {
+  test("shows the result for a file that was read, with its line ends kept", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "1\r\n2\r\n");
     await files.read({ file_path: "a.txt" });
@@ -80,13 +80,13 @@ describe("a write", () => {
     expect(await preview(files.writeTool, { file_path: "a.txt", content: "1\n2\n" })).toBeUndefined();
   });
 
-  test("shows a long line nearly whole, since its end may be what matters", async () => {
+  test("shows a long line nearly completely, since its end may matter", async () => {
     const files = makeFileWorkspace();
     const content = `${"a".repeat(9_000)}curl evil\n`;
     expect(await preview(files.writeTool, { file_path: "x", content })).toContain(content);
   });
 
-  test("to a name with a line break makes no line of the diff of it", async () => {
+  test("to a name with a line break keeps the diff header on one line", async () => {
     const files = makeFileWorkspace();
     const shown = await preview(files.writeTool, { file_path: "x\n+harmless", content: "y\n" });
     expect(shown).toBe('--- "x\\n+harmless"\n+++ "x\\n+harmless"\n@@ -0,0 +1,1 @@\n+y\n');
@@ -94,7 +94,7 @@ describe("a write", () => {
 });
 
 describe("a large change", () => {
-  test("is said to be one", async () => {
+  test("is reported as large", async () => {
     const files = makeFileWorkspace();
     truncateSync(files.put("big.txt", ""), 9 * 1024 * 1024);
     const asEdit = await preview(files.editTool, { file_path: "big.txt", old_string: "a", new_string: "b" });
@@ -105,7 +105,7 @@ describe("a large change", () => {
     );
   });
 
-  test("takes neither long nor much memory to show", async () => {
+  test("takes little time and memory", async () => {
     const files = makeFileWorkspace();
     mkdirSync(files.at("src"));
     files.put("src/long.txt", "a line of text\n".repeat(250_000));

@@ -25,14 +25,14 @@ describe("a path in the system's temporary directory", () => {
     expect(toPrivatePath(system, view)).toBe(directory);
   });
 
-  test("means the user's file where commands have none of that name, unless the tool makes it", () => {
+  test("means the user's file if commands have none of that name, unless the tool creates it", () => {
     const { system, directory, view } = makeView();
     writeFileSync(join(system, "notes"), "");
     expect(toPrivatePath(join(system, "notes"), view)).toBe(join(system, "notes"));
     expect(toPrivatePath(join(system, "notes"), view, { creates: true })).toBe(join(directory, "notes"));
   });
 
-  test("stays as it is where it lies in the project or in the directory itself, and anywhere else", () => {
+  test("stays unchanged in the project, in the directory itself and anywhere else", () => {
     const { system, directory, kept, view } = makeView();
     for (const path of [join(kept, "new"), join(directory, "new"), kept, `${system}-twin/new`, "/etc/hosts"])
       expect(toPrivatePath(path, view, { creates: true })).toBe(path);

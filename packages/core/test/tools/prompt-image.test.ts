@@ -4,7 +4,7 @@ import { readPromptImage } from "../../src/tools/read/read-image.ts";
 /** The smallest GIF there is: one transparent pixel. */
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-test("the image in a file's bytes is given with what it is", async () => {
+test("an image is recognized by its bytes", async () => {
   expect(await readPromptImage("dot.gif", GIF)).toEqual({
     image: {
       type: "image",
@@ -14,11 +14,11 @@ test("the image in a file's bytes is given with what it is", async () => {
   });
 });
 
-test("bytes that are no image are none, whatever they are called", async () => {
+test("bytes that are not an image are undefined, whatever the name", async () => {
   expect(await readPromptImage("a.png", Buffer.from("text"))).toBeUndefined();
   expect(await readPromptImage("a.png", Buffer.alloc(0))).toBeUndefined();
 });
 
-test("an image that was cut off is none", async () => {
+test("a truncated image is undefined", async () => {
   expect(await readPromptImage("a.gif", GIF.subarray(0, 36))).toBeUndefined();
 });

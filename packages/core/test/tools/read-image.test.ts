@@ -19,7 +19,7 @@ function makeBitmap(width: number, height: number): Buffer {
 
 const png = (width: number, height: number) => new Bun.Image(makeBitmap(width, height)).png().bytes();
 
-test("an image is handed over as it is when it fits, by what it is and not by its name", async () => {
+test("an image that fits is passed on unchanged, recognized by its content and not by its name", async () => {
   const files = makeFileWorkspace();
   const bytes = await png(20, 10);
   const path = files.put("picture.jpg", bytes);
@@ -35,7 +35,7 @@ test("an image is handed over as it is when it fits, by what it is and not by it
   });
 });
 
-test("a larger image is made smaller, in proportion", async () => {
+test("a larger image is scaled down in proportion", async () => {
   const files = makeFileWorkspace();
   files.put("wide.png", await png(8_001, 100));
   const { output, images, metadata } = await files.read({ file_path: "wide.png" });
@@ -46,7 +46,7 @@ test("a larger image is made smaller, in proportion", async () => {
   expect(await new Bun.Image(sent).metadata()).toEqual({ width: 2_000, height: 25, format: "png" });
 });
 
-test("a cut-off or damaged image is refused", async () => {
+test("a truncated or damaged image is rejected", async () => {
   const files = makeFileWorkspace();
   const bytes = Buffer.from(await png(300, 300));
   const path = files.put("cut.png", bytes.subarray(0, bytes.length - 20));

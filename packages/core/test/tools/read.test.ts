@@ -5,7 +5,7 @@ import { BUSY_MS } from "../support/busy-machine.ts";
 import { failure, makeFileWorkspace } from "../support/file-workspace.ts";
 
 describe("text", () => {
-  test("lines are numbered, whatever they end with", async () => {
+  test("lines are numbered, with any line ends", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "one\r\ntwo\rthree\n\nfive");
     expect(await files.read({ file_path: "a.txt" })).toEqual({
@@ -14,7 +14,7 @@ describe("text", () => {
     });
   });
 
-  test("a window of lines names the next offset while there is more", async () => {
+  test("a window of lines names the next offset if there is more", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "1\n2\n3\n4\n");
     expect((await files.read({ file_path: "a.txt", offset: 2, limit: 2 })).output).toBe(
@@ -56,7 +56,7 @@ describe("text", () => {
     expect((await files.read({ file_path: "a.txt" })).output).toBe("(The file is empty.)");
   });
 
-  test("an offset beyond the end tells how many lines there are", async () => {
+  test("an offset beyond the end reports the number of lines", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "1\n2\n");
     expect(await failure(files.read({ file_path: "a.txt", offset: 4 }))).toBe(
@@ -64,7 +64,7 @@ describe("text", () => {
     );
   });
 
-  test("a long line is cut, never inside a character, and says so", async () => {
+  test("a long line is truncated, never inside a character, and says so", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", `${"x".repeat(1_999)}😀${"y".repeat(1_000_000)}\nend`);
     expect((await files.read({ file_path: "a.txt" })).output).toBe(
@@ -84,7 +84,7 @@ describe("text", () => {
     expect((await files.read({ file_path: "c.txt" })).output).toStartWith("1\tä\n(The file is UTF-16BE");
   });
 
-  test("other encodings are refused by name, with the way to see them", async () => {
+  test("other encodings are rejected by name, with the way to read them", async () => {
     const files = makeFileWorkspace();
     const samples = {
       "Latin-1 or another 8-bit encoding (byte 0xE9 at offset 3, line 1)": [0x63, 0x61, 0x66, 0xe9, 0x0a],
@@ -108,7 +108,7 @@ describe("text", () => {
     expect(await failure(files.read({ file_path: "a.txt" }))).toContain("byte 0xF0 at offset 21, line 2");
   });
 
-  test("binary files are told by kind and size", async () => {
+  test("binary files are described by kind and size", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.bin", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(4_080)]));
     expect(await failure(files.read({ file_path: "a.bin" }))).toBe(
@@ -143,7 +143,7 @@ describe("sizes", () => {
   });
 });
 
-describe("what is no file", () => {
+describe("a path that is not a regular file", () => {
   test("a directory is a hint to ls", async () => {
     const files = makeFileWorkspace();
     expect(await failure(files.read({ file_path: "." }))).toBe(
@@ -151,7 +151,7 @@ describe("what is no file", () => {
     );
   });
 
-  test("pipes and devices are refused without waiting", async () => {
+  test("pipes and devices are rejected without waiting", async () => {
     const files = makeFileWorkspace();
     Bun.spawnSync(["mkfifo", files.at("pipe")]);
     expect(await failure(files.read({ file_path: "pipe" }))).toBe(
@@ -160,7 +160,7 @@ describe("what is no file", () => {
     expect(await failure(files.read({ file_path: "/dev/zero" }))).toContain("/dev/zero is a device");
   });
 
-  test("a missing file names what is there", async () => {
+  test("a missing file is reported with the existing names", async () => {
     const files = makeFileWorkspace();
     files.put("src/index.ts", "x");
     files.put("src/router.ts", "x");
@@ -178,7 +178,7 @@ describe("what is no file", () => {
     );
   });
 
-  test("links are followed; one that leads nowhere or in a circle says so", async () => {
+  test("links are followed; a dangling link and a cycle are reported", async () => {
     const files = makeFileWorkspace();
     files.put("real.txt", "text");
     symlinkSync("real.txt", files.at("link"));
@@ -193,7 +193,7 @@ describe("what is no file", () => {
   });
 });
 
-test("paths start at the working directory or at home, and NUL is refused", async () => {
+test("paths are relative to the working directory or the home directory, and NUL is rejected", async () => {
   const files = makeFileWorkspace();
   mkdirSync(files.at("home"));
   files.put("home/notes", "from home");

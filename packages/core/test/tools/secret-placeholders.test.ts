@@ -25,7 +25,7 @@ async function openFile(content: string) {
   return { path, run, text: () => readFileSync(path, "utf8") };
 }
 
-test("edit and write refuse a placeholder in place of the secret, and the file stays as it is", async () => {
+test("edit and write reject a placeholder in place of the secret, and the file stays unchanged", async () => {
   const content = `KEY=${KEY}\nPORT=1\n`;
   const { path: file_path, run, text } = await openFile(content);
   const answers = [
@@ -46,7 +46,7 @@ test("edit changes the lines beside a secret", async () => {
   expect(text()).toBe(`KEY=${KEY}\nPORT=2\n`);
 });
 
-test("edit changes a file that holds the words of a placeholder and no secret", async () => {
+test("edit changes a file that contains a placeholder's text and no secret", async () => {
   const { path: file_path, run, text } = await openFile("Shown as [key of anthropic].\n");
   await run("edit", {
     file_path,
@@ -56,7 +56,7 @@ test("edit changes a file that holds the words of a placeholder and no secret", 
   expect(text()).toBe("Written as [key of anthropic].\n");
 });
 
-test("write makes a new file that holds the words of a placeholder, and says that no secret is in it", async () => {
+test("write creates a new file with a placeholder's text, and says that no secret is in it", async () => {
   const { path, run } = await openFile(`KEY=${KEY}\n`);
   const file_path = `${path}.md`;
   const answer = await run("write", { file_path, content: "Errors say [key of anthropic].\n" });

@@ -40,12 +40,12 @@ const HOSTILE: Readonly<Record<string, [reason: string, quoted: string]>> = {
 
 describe("a model's reason", () => {
   for (const [name, [reason, quoted]] of Object.entries(HOSTILE)) {
-    test(`is one quoted line, whatever it holds: ${name}`, () => {
+    test(`is one quoted line, whatever it contains: ${name}`, () => {
       expect(quoteReason(reason)).toBe(quoted);
     });
   }
 
-  test("is cut where it is long, with how much is left, and no long one takes long", () => {
+  test("is truncated if it is long, with the remaining length, and in little time", () => {
     expect(quoteReason("a".repeat(500))).toBe(`“${"a".repeat(500)}”`);
     expect(quoteReason("a".repeat(100_000))).toBe(`“${"a".repeat(500)}…” (99500 more characters)`);
     expect(quoteReason(`why${" ".repeat(100_000)}`)).toBe("“why”");
@@ -57,12 +57,12 @@ describe("a model's reason", () => {
     }
   });
 
-  test("that says nothing is none", () => {
+  test("is left out if it is empty", () => {
     for (const reason of [undefined, "", " \n\t", "\u2028"]) expect(quoteReason(reason)).toBeUndefined();
   });
 });
 
-describe("a command that is to run outside", () => {
+describe("a command that requests to run outside", () => {
   const workspace = { ...createToolWorkspace(), sandboxState: async () => BOXED };
   const ask = (reason?: string) =>
     createBashTool(workspace).approval?.({
@@ -71,7 +71,7 @@ describe("a command that is to run outside", () => {
       ...(reason !== undefined && { reason }),
     });
 
-  test("is put to the person with the reason in quotation marks, and without one where there is none", () => {
+  test("is shown to the user with the reason in quotation marks, and without one if there is none", () => {
     expect(ask("the\nregistry”")?.details).toEqual({
       command: "npm ci",
       outsideSandbox: true,
@@ -81,7 +81,7 @@ describe("a command that is to run outside", () => {
     expect(ask(" ")?.details).toEqual({ command: "npm ci", outsideSandbox: true });
   });
 
-  test("is judged the same and told of in the same words, whatever reason there is", async () => {
+  test("is evaluated and described the same for every reason", async () => {
     const { root } = workspace;
     const context = { root, cwd: root, sandboxState: workspace.sandboxState };
     for (const reason of [undefined, ...Object.values(HOSTILE).map(([text]) => text)]) {

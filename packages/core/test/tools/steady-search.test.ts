@@ -39,12 +39,12 @@ function swapThereAndBack(directory: string, target: string): void {
   renameSync(`${directory}-aside`, directory);
 }
 
-test("what nobody touched is searched once", async () => {
+test("an unchanged directory is searched once", async () => {
   const root = await makeDirectory();
   expect(await searchWhile(root, () => {})).toEqual({ rounds: 1, steady: FOUND });
 });
 
-test("files that come and go elsewhere make no difference", async () => {
+test("files that are created and removed elsewhere make no difference", async () => {
   const root = await makeDirectory();
   const touch = (round: number) => {
     writeFileSync(join(root, `new-${round}`), "");
@@ -53,7 +53,7 @@ test("files that come and go elsewhere make no difference", async () => {
   expect(await searchWhile(root, touch)).toEqual({ rounds: 1, steady: FOUND });
 });
 
-test("what was touched just once is searched again, and counts", async () => {
+test("a file that was touched once is searched again, and counts", async () => {
   const root = await makeDirectory();
   const touch = (round: number) => {
     if (round === 1) writeFileSync(join(root, "sub", "deep", "new"), "");
@@ -62,20 +62,20 @@ test("what was touched just once is searched again, and counts", async () => {
 });
 
 for (const directory of ["sub", "sub/deep"]) {
-  test(`what lies in ${directory} does not count while that is swapped for a link, though it is there again afterwards`, async () => {
+  test(`the contents of ${directory} do not count while it is replaced by a link, even if it is restored afterwards`, async () => {
     const root = await makeDirectory();
     const swap = () => swapThereAndBack(join(root, directory), `${root}-outside`);
     expect(await searchWhile(root, swap)).toEqual({ rounds: 3, steady: ["b.txt"] });
   });
 }
 
-test("a file that is swapped for a link does not count", async () => {
+test("a file that is replaced by a link does not count", async () => {
   const root = await makeDirectory();
   const swap = () => swapThereAndBack(join(root, "b.txt"), "/etc/hosts");
   expect(await searchWhile(root, swap)).toEqual({ rounds: 3, steady: ["sub/deep/a.txt"] });
 });
 
-test("what is a link by the end does not count", async () => {
+test("a path that is a link at the end does not count", async () => {
   const root = await makeDirectory();
   const swap = (round: number) => {
     if (round > 1) return;

@@ -129,10 +129,10 @@ const CALLS: Record<string, (round: number) => [string, Record<string, unknown>]
 const ALWAYS_THE_SAME = ["reading a file that is not there", "finding files above it", "searching above it"];
 
 describe.skipIf(process.platform !== "linux")(
-  "while another process swaps a directory of the path for a link out of the project",
+  "while another process replaces a directory of the path by a link out of the project",
   () => {
     for (const [name, toCall] of Object.entries(CALLS)) {
-      test(`${name} changes nothing outside and tells nothing of it`, async () => {
+      test(`${name} changes nothing outside and reveals nothing of it`, async () => {
         const isMet = ALWAYS_THE_SAME.includes(name) ? () => true : metBoth;
         const { isUntouched, ends, outputs } = await repeat((round) => call(...toCall(round)), isMet);
         expect(outputs.filter((output) => output.includes(NONCE))).toEqual([]);

@@ -15,7 +15,7 @@ test("a change far down has the line numbers of the file", async () => {
   });
 });
 
-test("the same text has no diff", async () => {
+test("identical texts have no diff", async () => {
   expect(await createUnifiedDiff("a", "x\n", "x\n")).toEqual({
     diff: "",
     added: 0,
@@ -24,7 +24,7 @@ test("the same text has no diff", async () => {
   });
 });
 
-test("CR is left out where every line has it, and shown where line ends change", async () => {
+test("CR is left out if every line has it, and shown if line ends change", async () => {
   expect((await createUnifiedDiff("a", "x\r\ny\r\n", "x\r\nz\r\n")).diff).toBe(
     "--- a\n+++ a\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n",
   );
@@ -39,7 +39,7 @@ test("a missing newline at the end is marked", async () => {
   );
 });
 
-test("a diff agrees with that of the diff program's patch", async () => {
+test("a diff is accepted by the patch program", async () => {
   const before = rows(40);
   const after = before
     .replace("row 3\n", "")
@@ -50,7 +50,7 @@ test("a diff agrees with that of the diff program's patch", async () => {
   expect(diff.match(/@@.*@@/g)).toEqual(["@@ -1,6 +1,5 @@", "@@ -18,6 +17,7 @@", "@@ -36,5 +36,5 @@"]);
 });
 
-test("thousands of changes are one replaced block, cut where nobody reads on", async () => {
+test("thousands of changes become one replaced block, truncated to a readable length", async () => {
   const { diff, added, removed, firstLine } = await createUnifiedDiff("a", rows(5_000), rows(5_000, "ROW"));
   expect([added, removed, firstLine]).toEqual([5_000, 5_000, 1]);
   expect(diff).toStartWith("--- a\n+++ a\n@@ -1,5000 +1,5000 @@\n-row 1\n-row 2\n");
@@ -63,7 +63,7 @@ test("a large new file is shown from its beginning", async () => {
   expect(diff).toStartWith("--- a\n+++ a\n@@ -0,0 +1,3000 @@\n+row 1\n");
 });
 
-test("long lines are cut", async () => {
+test("long lines are truncated", async () => {
   const { diff } = await createUnifiedDiff("a", `${"x".repeat(100_000)}a`, `${"x".repeat(100_000)}b`);
   expect(diff.length).toBeLessThan(1_200);
 });

@@ -5,7 +5,7 @@ import { createToolWorkspace } from "../support/tool-workspace.ts";
 
 const never = new AbortController().signal;
 
-test("a command of the user's runs where the model's do, with no key in its environment", async () => {
+test("a command of the user runs in the same directory as the model's, with no key in its environment", async () => {
   const workspace = createToolWorkspace({
     environment: { PATH: process.env.PATH, HOME: "/nowhere", ANTHROPIC_API_KEY: "sk-secret" },
   });
@@ -17,14 +17,14 @@ test("a command of the user's runs where the model's do, with no key in its envi
   });
 });
 
-test("it runs in no box, also where every command of the model's has to", async () => {
+test("it runs without a sandbox, even if the model's commands require one", async () => {
   const workspace = createToolWorkspace({
     sandboxState: async () => ({ kind: "refused", problem: "there is none" }),
   });
   expect(await runUserCommand("echo free", workspace, { signal: never })).toMatchObject({ output: "free" });
 });
 
-test("its newest output is told while it runs, and stopping it takes less than a second", async () => {
+test("its latest output is reported while it runs, and stopping it takes less than a second", async () => {
   const abort = new AbortController();
   const begun = performance.now();
   let stoppedAt = 0;

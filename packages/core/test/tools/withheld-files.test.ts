@@ -29,7 +29,7 @@ const withheldIn = ({ root }: Workspace) => ({
 });
 
 describe("files that a rule withholds", () => {
-  test("are found by no search for their content, in whatever form it is wanted", async () => {
+  test("are found by no search for their content, in any output mode", async () => {
     const workspace = workspaceWith(FILES);
     const search = async (input: Record<string, unknown>) =>
       (await runTool(createGrepTool(workspace), { pattern: "needle", ...input }, withheldIn(workspace)))
@@ -42,7 +42,7 @@ describe("files that a rule withholds", () => {
     }
   });
 
-  test("give no sign of what is in them: the result is the same whether they match or not", async () => {
+  test("give no hint of their content: the result is the same whether they match or not", async () => {
     const workspace = workspaceWith(FILES);
     const search = async (pattern: string) =>
       runTool(createGrepTool(workspace), { pattern, output_mode: "count" }, withheldIn(workspace));
@@ -56,14 +56,14 @@ describe("files that a rule withholds", () => {
     });
   });
 
-  test("do not use up what a search may find", async () => {
+  test("do not count towards the limits of a search", async () => {
     const workspace = workspaceWith({ ...FILES, "private/long.md": "needle\n".repeat(30_000) });
     const input = { pattern: "needle", output_mode: "content" };
     const { output } = await runTool(createGrepTool(workspace), input, withheldIn(workspace));
     expect(output).toBe(`a.md:1:needle one\na.md:2:needle two\n${NOTE}`);
   });
 
-  test("are left out of names that are looked for, which is said where it happened", async () => {
+  test("are left out of names that are searched, and the result says so", async () => {
     const workspace = workspaceWith(FILES);
     const find = async (pattern: string) =>
       (await runTool(createGlobTool(workspace), { pattern }, withheldIn(workspace))).output;
@@ -72,7 +72,7 @@ describe("files that a rule withholds", () => {
     expect(await find("a.*")).toBe("a.md");
   });
 
-  test("are left out of a listing, which is said", async () => {
+  test("are left out of a listing, and the result says so", async () => {
     const workspace = workspaceWith(FILES);
     const list = async (path: string) => runTool(createLsTool(workspace), { path }, withheldIn(workspace));
     expect(await list(".")).toEqual({ output: `a.md (22 bytes)\n${NOTE}`, metadata: { count: 1 } });
@@ -80,7 +80,7 @@ describe("files that a rule withholds", () => {
   });
 });
 
-test("a search says of a binary file that it matches, by the name it is known under", async () => {
+test("a search reports that a binary file matches, by its known name", async () => {
   const workspace = workspaceWith({ "b\nin": `needle\n${"x".repeat(200_000)}\n\0\n`, "bin/x": "a\0needle" });
   const search = async (path: string) =>
     (await runTool(createGrepTool(workspace), { pattern: "needle", path, output_mode: "content" })).output;

@@ -14,7 +14,7 @@ import {
 import { failure, makeFileWorkspace } from "../support/file-workspace.ts";
 
 describe("a new file", () => {
-  test("is made with its directories, as any program of the user's would", async () => {
+  test("is created with its directories, with the user's usual permissions", async () => {
     const files = makeFileWorkspace();
     const umask = process.umask();
     expect(await files.write({ file_path: "a/b/c.txt", content: "one\ntwo\n" })).toEqual({
@@ -41,7 +41,7 @@ describe("a new file", () => {
     expect(files.workspace.files.modifiedFiles).toEqual([files.at("a.txt")]);
   });
 
-  test("below a linked directory lies where the link leads", async () => {
+  test("below a linked directory is created at the link's target", async () => {
     const files = makeFileWorkspace();
     mkdirSync(files.at("real"));
     symlinkSync("real", files.at("link"));
@@ -50,7 +50,7 @@ describe("a new file", () => {
     expect(lstatSync(files.at("link")).isSymbolicLink()).toBe(true);
   });
 
-  test("leaves no directory behind when it cannot be made", async () => {
+  test("leaves no directory behind if it cannot be created", async () => {
     const files = makeFileWorkspace();
     const message = await failure(files.write({ file_path: `new/${"x".repeat(300)}`, content: "x" }));
     expect(message).toContain("the name is too long (ENAMETOOLONG)");
@@ -59,7 +59,7 @@ describe("a new file", () => {
 });
 
 describe("an existing file", () => {
-  test("that was not read is left alone", async () => {
+  test("that was not read is not overwritten", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "old");
     expect(await failure(files.write({ file_path: "a.txt", content: "new" }))).toBe(
@@ -68,7 +68,7 @@ describe("an existing file", () => {
     expect(files.text("a.txt")).toBe("old");
   });
 
-  test("that has changed since is left alone", async () => {
+  test("that has changed since is not overwritten", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "old");
     await files.read({ file_path: "a.txt" });
@@ -79,7 +79,7 @@ describe("an existing file", () => {
     expect(files.text("a.txt")).toBe("OLD");
   });
 
-  test("that was read in part may be replaced", async () => {
+  test("that was partly read may be replaced", async () => {
     const files = makeFileWorkspace();
     files.put("a.txt", "1\n2\n3\n");
     await files.read({ file_path: "a.txt", limit: 1 });
@@ -133,7 +133,7 @@ describe("an existing file", () => {
     expect([readlinkSync(files.at("one")), readlinkSync(files.at("two"))]).toEqual(["two", "real/a.txt"]);
   });
 
-  test("in another encoding is not turned into UTF-8", async () => {
+  test("in another encoding is not converted to UTF-8", async () => {
     const files = makeFileWorkspace();
     const bytes = Buffer.from("\ufeffold", "utf16le");
     files.put("a.txt", bytes);
@@ -155,8 +155,8 @@ describe("an existing file", () => {
   });
 });
 
-describe("what is refused", () => {
-  test("links that lead nowhere or in a circle", async () => {
+describe("a rejected write", () => {
+  test("has a dangling link or a cycle of links", async () => {
     const files = makeFileWorkspace();
     symlinkSync("gone.txt", files.at("dangling"));
     symlinkSync("b", files.at("a"));
@@ -174,7 +174,7 @@ describe("what is refused", () => {
     expect(readdirSync(files.root).sort()).toEqual(["a", "b", "dangling", "directory"]);
   });
 
-  test("directories, and paths through a file", async () => {
+  test("has a directory, or a path through a file", async () => {
     const files = makeFileWorkspace();
     files.put("file", "x");
     mkdirSync(files.at("dir"));
@@ -189,7 +189,7 @@ describe("what is refused", () => {
     );
   });
 
-  test("a link that leads elsewhere than when it was allowed", async () => {
+  test("has a link that leads elsewhere than when it was allowed", async () => {
     const files = makeFileWorkspace();
     const outside = files.put("outside.txt", "secret");
     files.put("inside.txt", "old");
@@ -209,7 +209,7 @@ describe("what is refused", () => {
     expect(files.text("outside.txt")).toBe("secret");
   });
 
-  test("a call that was interrupted before it wrote", async () => {
+  test("was interrupted before it wrote", async () => {
     const files = makeFileWorkspace();
     const context = {
       toolCallId: "call_1",
@@ -221,7 +221,7 @@ describe("what is refused", () => {
   });
 });
 
-test("half of a character is refused and nothing is written", async () => {
+test("contains half of a character, and nothing is written", async () => {
   const files = makeFileWorkspace();
   const written = files.write({ file_path: "a.txt", content: "a\ud83d" });
   expect(await failure(written)).toStartWith("content contains half of a character");
