@@ -144,6 +144,22 @@ const SAID: readonly [document: string, words: string, constants: Record<string,
   ["cli/docs/scripted-provider.md", "characters / 4", { "core/src/provider/scripted CHARS_PER_TOKEN": 4 }],
 ];
 
+/** What no document states, or what is too large to be reached in a test. */
+const UNSTATED: Record<string, number> = {
+  "core/src/provider MAX_DELAY_MS": 30_000,
+  "core/src/infrastructure/process MAX_SPOOL_BYTES": 100 * MB,
+  "core/src/infrastructure/fs MAX_LOG_BYTES": 200 * MB,
+  "core/src/tools/edit MAX_BYTES": 64 * MB,
+  "core/src/tools/read MAX_BYTES": 46 * KB,
+  "core/src/tools/read MAX_IMAGE_FILE_BYTES": 50 * MB,
+  "core/src/tools/search MAX_LINE_BYTES": 500,
+};
+
+test.each(Object.entries(UNSTATED))("the limit %s is %d", (key, value) => {
+  const [folder = "", name = ""] = key.split(" ");
+  expect(readConstants(folder, name)).toContain(value);
+});
+
 test.each(SAID)("%s says %p, and that number is used", (document, words, constants) => {
   const text = readFileSync(join(import.meta.dir, "../..", document), "utf8").replace(/\s+/g, " ");
   expect(text).toContain(words);

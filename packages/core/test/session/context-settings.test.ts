@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { CompactionSettingsSchema } from "../../src/config/schema.ts";
+import { DEFAULT_CONFIG } from "../../src/config/settings.ts";
 import { scriptedModel } from "../../src/provider/scripted.ts";
 import { limitsAfterRefusal, toContextLimits } from "../../src/session/compaction/limits.ts";
 
@@ -31,6 +33,34 @@ describe("the limits of a model", () => {
         startRatio: 0.5,
       },
     });
+  });
+
+  test("are the same with the default configuration as without any", () => {
+    for (const window of [8_000, 200_000, 1_000_000])
+      expect(toContextLimits(model(window), DEFAULT_CONFIG.compaction)).toEqual(
+        toContextLimits(model(window)),
+      );
+  });
+
+  test("are those that the schema of the configuration states", () => {
+    const { pruning, ...settings } = CompactionSettingsSchema.shape;
+    const stated = (shape: Record<string, { description?: string | undefined }>) =>
+      Object.fromEntries(
+        Object.entries(shape).flatMap(([name, { description }]) => {
+          const [, value] = /by default (\d[\d.]*\d)/.exec(description ?? "") ?? [];
+          return value === undefined ? [] : [[name, Number(value)]];
+        }),
+      );
+    const all = { ...stated(settings), pruning: stated(pruning.unwrap().shape) };
+    expect(Object.keys(all).sort()).toEqual([
+      "keepRecentTokens",
+      "maxContextTokens",
+      "pruning",
+      "reserveTokens",
+    ]);
+    expect(Object.keys(all.pruning).sort()).toEqual(["minimumTokens", "protectTokens", "startRatio"]);
+    const { maxContextTokens: contextWindow, ...limits } = { maxContextTokens: 0, ...all };
+    expect(toContextLimits(model(1_000_000))).toMatchObject({ contextWindow, ...limits });
   });
 
   test("are shares of a small window, but for what is configured", () => {

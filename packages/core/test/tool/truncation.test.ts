@@ -22,6 +22,7 @@ describe("truncateOutput", () => {
 
   test("one long line is cut at 50 KB", () => {
     const { text, omitted } = truncateOutput("x".repeat(1_000_000));
+    expect(MAX_OUTPUT_BYTES).toBe(50 * 1024);
     expect(text).toBe("x".repeat(MAX_OUTPUT_BYTES));
     expect(omitted?.totalBytes).toBe(1_000_000);
   });
