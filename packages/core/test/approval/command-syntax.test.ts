@@ -40,7 +40,7 @@ function bash(command: string, cwd = join(top, "empty"), variables: Record<strin
   }).stdout.toString();
 }
 
-/** What a line that is read as plain runs, word for word: `p` with its operands, in the order they are run in. */
+/** The commands of a plain line, verbatim: `p` with its operands, in the order in which they run. */
 function expectedRuns(reading: CommandReading): string | undefined {
   if (reading.kind !== "plain") return undefined;
   const isSimple = reading.pipelines.every(

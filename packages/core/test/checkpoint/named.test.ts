@@ -73,7 +73,7 @@ describe("a file with several names", () => {
   });
 });
 
-testUnless(ONLY_ROOT_CAN)("what an administrator brings back belongs to whom it belonged", async () => {
+testUnless(ONLY_ROOT_CAN)("files that an administrator restores keep their owner", async () => {
   mkdirSync(place.path("dir"));
   for (const name of ["a", "dir/b"]) write(name, "one\n");
   for (const name of ["a", "dir", "dir/b"]) chownSync(place.path(name), OTHER_USER, OTHER_USER);

@@ -27,7 +27,7 @@ describe("random runs", () => {
 
   const script = join(import.meta.dir, "..", "support", "random-undo-process.ts");
   const obstacle = ONLY_ROOT_CAN ?? findPlainProcessObstacle(script);
-  testUnless(obstacle)("are so too for a user whom permissions stand in the way", async () => {
+  testUnless(obstacle)("are undone too for a user without some permissions", async () => {
     place = new CheckpointPlace();
     chmodSync(place.top, 0o777);
     const numbers = [FIRST_SEED, 12, RUNS].map(String);

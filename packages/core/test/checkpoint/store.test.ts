@@ -199,7 +199,7 @@ describe("a full disk", () => {
   if (obstacle === undefined)
     Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "diligent-test", disk]);
 
-  testUnless(obstacle)("stops nobody; what was kept before can still be taken back", async () => {
+  testUnless(obstacle)("stops no run, and earlier records can still be undone", async () => {
     write("a.txt", "one\n");
     const environment = { HOME: join(place.top, "home"), XDG_STATE_HOME: disk };
     const checkpoints = place.open({ environment });

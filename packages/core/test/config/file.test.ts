@@ -57,7 +57,7 @@ describe("a file that cannot be read is rejected by name:", () => {
     expect(complaint).toBe("F: DIR/diligent.json exists too; keep one of them");
   });
 
-  testUnless(ROOT_CAN_ANYWAY)("one that may not be read", async () => {
+  testUnless(ROOT_CAN_ANYWAY)("a file without read permission", async () => {
     expect(await complaintAbout((path) => chmodSync(put(path, "{}"), 0))).toContain("permission denied");
   });
 });
@@ -131,7 +131,7 @@ describe("a project's file is not loaded, with a warning,", () => {
     await expectRefused(place, `all users may write to its directory ${place.project}${hint}`);
   });
 
-  testUnless(ONLY_ROOT_CAN)("when it or its directory belongs to another user", async () => {
+  testUnless(ONLY_ROOT_CAN)("if it or its directory belongs to another user", async () => {
     const place = makeConfigPlace();
     chownSync(put(place.projectFile, { maxTurns: 5 }), 12345, 12345);
     await expectRefused(place, `it belongs to another user (uid 12345)${hint}`);

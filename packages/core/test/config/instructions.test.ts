@@ -201,7 +201,7 @@ describe("a file that is not valid instructions is left out with a warning:", ()
     });
   });
 
-  testUnless(ONLY_ROOT_CAN)("a file or a directory of another user's", async () => {
+  testUnless(ONLY_ROOT_CAN)("a file or a directory of another user", async () => {
     const { project, environment } = makeConfigPlace();
     const path = put(join(project, "CLAUDE.md"), "x");
     chownSync(path, 12345, 12345);

@@ -76,7 +76,7 @@ function makeDirectories(at: (path: string) => string, ...paths: string[]): void
 }
 
 describeUnless(obstacle)("a directory that was read before", () => {
-  test("is not read again while no name that counts has come or gone", () => {
+  test("is not read again until a relevant name is added or removed", () => {
     const { at, read, scan } = createCache();
     makeDirectories(at, "xa/xb", "xc");
     const first = scan();
@@ -204,8 +204,8 @@ describeUnless(obstacle)("a directory that was read before", () => {
   });
 });
 
-describeUnless(obstacle)("two that watch the same directory", () => {
-  test("are both told, each once", () => {
+describeUnless(obstacle)("two watchers of the same directory", () => {
+  test("are both notified, each once", () => {
     const root = makeTempDir();
     const device = String(lstatSync(root).dev);
     const [one, other] = [DirectoryWatch.open(), DirectoryWatch.open()];

@@ -15,7 +15,7 @@ const obstacle = findMountObstacle();
 if (obstacle === undefined) Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64k", "diligent-test", disk]);
 
 testUnless(obstacle)(
-  "a full disk is told once, damages no line, and loses nothing once there is space",
+  "a full disk is reported once, damages no line, and loses nothing once there is space",
   () => {
     const errors: string[] = [];
     const writer = new DeferredWriter(disk, "/work", {

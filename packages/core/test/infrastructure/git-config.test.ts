@@ -66,7 +66,7 @@ describe("mayHoldCredentials", () => {
     "a setting nobody knows": "[core]\naskpass = x\n",
     "a comment": "[core]\n# password: x\n",
     "a setting on the section's line": "[http] extraheader = x\n",
-    "a line that goes on": "[core]\neditor = a \\\nb\n",
+    "a continued line": "[core]\neditor = a \\\nb\n",
     "a setting without a section": "token = x\n",
     "more than anybody writes": "\n".repeat(300_000),
   };

@@ -116,7 +116,7 @@ describe("a scripted reply", () => {
   });
 
   test.each([
-    ["a string, sent word for word", '{"path": ', '{"path": '],
+    ["a string, sent verbatim", '{"path": ', '{"path": '],
     ["a list", ["src"], '["src"]'],
     ["null", null, "null"],
   ])("may have arguments that are not an object: %s", async (_, input, invalidInput) => {

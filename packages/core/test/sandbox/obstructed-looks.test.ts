@@ -84,26 +84,23 @@ describe("what cannot be scanned at the end of a session", () => {
   });
 });
 
-describeUnless(findPlainUserObstacle())(
-  "a directory in node_modules whose entries cannot be looked at",
-  () => {
-    test("does not prevent anything else from being moved away", async () => {
-      const place = makeKeptProject();
-      giveToPlainUser(place.root, `${place.root}/..`);
-      const before = asPlainUser(() => {
-        mkdirSync(place.at("node_modules/a/b"), { recursive: true });
-        place.put("docs/CLAUDE.md");
-        return place.begin();
-      });
-      expect(before.isComplete).toBe(true);
-      asPlainUser(() => {
-        renameSync(place.at("docs"), place.at("node_modules/a/b/docs"));
-        chmodSync(place.at("node_modules/a"), 0o644);
-        place.put("AGENTS.md", "CANARY\n");
-        place.keeper.finish(Promise.resolve());
-        chmodSync(place.at("node_modules/a"), 0o755);
-      });
-      expect([place.moved(), readdirSync(place.root)]).toEqual([["AGENTS.md"], ["node_modules"]]);
+describeUnless(findPlainUserObstacle())("a directory in node_modules whose entries cannot be read", () => {
+  test("does not prevent anything else from being moved away", async () => {
+    const place = makeKeptProject();
+    giveToPlainUser(place.root, `${place.root}/..`);
+    const before = asPlainUser(() => {
+      mkdirSync(place.at("node_modules/a/b"), { recursive: true });
+      place.put("docs/CLAUDE.md");
+      return place.begin();
     });
-  },
-);
+    expect(before.isComplete).toBe(true);
+    asPlainUser(() => {
+      renameSync(place.at("docs"), place.at("node_modules/a/b/docs"));
+      chmodSync(place.at("node_modules/a"), 0o644);
+      place.put("AGENTS.md", "CANARY\n");
+      place.keeper.finish(Promise.resolve());
+      chmodSync(place.at("node_modules/a"), 0o755);
+    });
+    expect([place.moved(), readdirSync(place.root)]).toEqual([["AGENTS.md"], ["node_modules"]]);
+  });
+});

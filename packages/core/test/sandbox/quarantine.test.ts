@@ -33,7 +33,7 @@ afterEach(() => {
 
 describe("a file that is moved away", () => {
   testUnless(userObstacle ?? diskObstacle)(
-    "to another disk, and cannot be removed here, is said to be in both places",
+    "to another disk, and cannot be removed here, is reported in both places",
     () => {
       const top = makeTempDir();
       elsewhere = mkdtempSync(join(OTHER_DISK, "diligent-"));
@@ -56,24 +56,27 @@ describe("a file that is moved away", () => {
     },
   );
 
-  testUnless(diskObstacle)("stays beside where it was, if another disk would take much of it", () => {
-    const top = makeTempDir();
-    elsewhere = mkdtempSync(join(OTHER_DISK, "diligent-"));
-    const target = join(elsewhere, "quarantine");
-    for (const name of [".env", ".claude/huge"]) {
-      mkdirSync(dirname(join(top, name)), { recursive: true });
-      writeFileSync(join(top, name), "");
-      truncateSync(join(top, name), 80 * 1024 * 1024);
-    }
-    const places = [".env", ".claude"].map((name) => moveAway(join(top, name), join(target, name)));
-    expect(places.toSorted()).toEqual(
-      readdirSync(top)
-        .map((name) => join(top, name))
-        .toSorted(),
-    );
-    expect(places.every((place) => place?.startsWith(join(top, "moved-by-diligent-")))).toBe(true);
-    expect(readdirSync(target)).toEqual([]);
-  });
+  testUnless(diskObstacle)(
+    "stays beside its original path if another disk would have to hold much of it",
+    () => {
+      const top = makeTempDir();
+      elsewhere = mkdtempSync(join(OTHER_DISK, "diligent-"));
+      const target = join(elsewhere, "quarantine");
+      for (const name of [".env", ".claude/huge"]) {
+        mkdirSync(dirname(join(top, name)), { recursive: true });
+        writeFileSync(join(top, name), "");
+        truncateSync(join(top, name), 80 * 1024 * 1024);
+      }
+      const places = [".env", ".claude"].map((name) => moveAway(join(top, name), join(target, name)));
+      expect(places.toSorted()).toEqual(
+        readdirSync(top)
+          .map((name) => join(top, name))
+          .toSorted(),
+      );
+      expect(places.every((place) => place?.startsWith(join(top, "moved-by-diligent-")))).toBe(true);
+      expect(readdirSync(target)).toEqual([]);
+    },
+  );
 
   test("does not replace one that was moved there before", () => {
     const top = makeTempDir();
@@ -84,7 +87,7 @@ describe("a file that is moved away", () => {
     expect(readdirSync(target)).toEqual(["earlier"]);
   });
 
-  testUnless(userObstacle)("leaves the directory it lay in with the rights that it had", () => {
+  testUnless(userObstacle)("leaves its directory with the previous permissions", () => {
     const top = makeTempDir();
     const [directory, target] = [join(top, "a"), join(top, "quarantine", "a", "CLAUDE.md")];
     mkdirSync(directory);

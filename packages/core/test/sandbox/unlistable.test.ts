@@ -66,7 +66,7 @@ function command({ keeper }: Place, act: () => void, end: Promise<unknown> = FOR
   });
 }
 
-describeUnless(obstacle)("a directory that a command takes from being listed", () => {
+describeUnless(obstacle)("a directory that a command makes unlistable", () => {
   test.each(["311", "000", "644", "200"])(
     "with mode %s hides no protected file, nor one further below",
     (digits) => {
@@ -244,7 +244,7 @@ describeUnless(obstacle)("making a directory listable", () => {
     expect(place.modeOf("a")).toBe("300");
   });
 
-  testUnless(ONLY_ROOT_CAN)("where it is somebody else's is not possible, which is said once", () => {
+  testUnless(ONLY_ROOT_CAN)("is not possible if it belongs to somebody else, which is reported once", () => {
     const place = createPlace();
     asPlainUser(() => place.keeper.begin(() => []));
     mkdirSync(place.at("theirs"), { mode: 0o711 });

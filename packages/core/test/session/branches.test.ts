@@ -95,7 +95,7 @@ describe("leaving a branch with a summary", () => {
     return { project, session };
   }
 
-  test("goes on behind the entry, with what happened on the branch", async () => {
+  test("continues after the entry, with a summary of the branch", async () => {
     const { project, session } = await branched();
     const [, answer] = session.branches.path;
     const leaf = session.leafId;

@@ -38,7 +38,7 @@ function open(path: string) {
   return continueSession({ cwd: "/work", sessionsDir: dirname(path) }, readSessionFile(path));
 }
 
-test("a compacted session that is opened again goes on with the same context, behind what is in its file", () => {
+test("a compacted session that is reopened continues with the same context, after the entries in its file", () => {
   const path = writeSession(entries);
   const before = readFileSync(path, "utf8");
   const { log, writer } = open(path);
@@ -49,7 +49,7 @@ test("a compacted session that is opened again goes on with the same context, be
   expect(readFileSync(path, "utf8")).toBe(`${before}${JSON.stringify(added)}\n`);
 });
 
-test("a session whose last entry is a compaction or a prune goes on behind it", () => {
+test("a session whose last entry is a compaction or a prune continues after it", () => {
   for (const length of [5, 10, 11, 12]) {
     const { log, writer } = open(writeSession(entries.slice(0, length)));
     expect(log.leafId).toBe(entries[length - 1]?.id ?? "none");
@@ -79,7 +79,7 @@ test("a fork holds all of its branch, what was summarised too, and has the same 
   source.writer?.close();
 });
 
-test("a file of version 1 opens, goes on, is compacted and forked, and its first line stays", () => {
+test("a file of version 1 can be opened, continued, compacted and forked, and its first line stays", () => {
   const path = writeSession(chain(6), { version: 1 });
   const before = readFileSync(path, "utf8");
   const session = open(path);

@@ -29,7 +29,7 @@ const WORK = [
 ];
 
 describe("a summary made by program", () => {
-  test("tells requests, calls, what the agent said and the last errors word for word", () => {
+  test("contains requests, calls, the agent's replies and the last errors verbatim", () => {
     const summary = createFallbackSummary(WORK);
     expect(headingsOf(summary)).toEqual(HEADINGS);
     expect(summary).toContain(

@@ -232,7 +232,7 @@ describe("a conversation that was compacted before", () => {
     expect(cut(path(ask(), compaction("gone")), 0)).toMatchObject({ summarize: "", firstKeptIndex: 2 });
   });
 
-  test("in the middle of a turn that goes on says where the rest of that turn begins", () => {
+  test("in the middle of a turn reports where the rest of that turn begins", () => {
     const entries = path(ask(), say(), compaction("e1"), callFor("a"), answer("a"), say(), say());
     expect(cut(entries, 150)).toMatchObject({ summarize: "e1 e3 e4", keep: "e5 e6", turnStartIndex: 1 });
   });

@@ -24,7 +24,7 @@ const bodies = (section: string) => {
 };
 
 describe("pinned messages", () => {
-  test("stand word for word and in order under their heading", () => {
+  test("are verbatim and in order under their heading", () => {
     expect(all(["never use\n  tabs", "and keep the API"])).toBe(
       `${TITLE}\n\n<user-message>\nnever use\n  tabs\n</user-message>\n\n<user-message>\nand keep the API\n</user-message>`,
     );

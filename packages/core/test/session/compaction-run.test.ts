@@ -184,7 +184,7 @@ describe("the events of a compaction", () => {
 });
 
 describe("inside a run", () => {
-  test("each model request is looked at, so a long turn is split and goes on", async () => {
+  test("each model request is checked, so a long turn is split and continues", async () => {
     const turns = Array.from({ length: 30 }, (_, index) => note(`${index} ${"word ".repeat(700)}`));
     const project = await createSessionProject(...turns, { text: "done" });
     const scripts = { summaries: 0 };

@@ -88,7 +88,7 @@ describe("the context of a session", () => {
   });
 });
 
-describe("where a session goes on", () => {
+describe("where a session continues", () => {
   test.each(["compaction", "branch_summary", "prune"])("is behind a %s of a newer version too", (type) => {
     expect(findLeafId([...chain(2), unknown("x", entryId(1), type)])).toBe("x");
   });

@@ -114,7 +114,7 @@ describe("of several compactions on a branch", () => {
     expect(buildSessionContext(entries, entryId(3)).messages).toEqual(messagesFrom(0, 3));
   });
 
-  test("a damaged one is passed over for the one before it", () => {
+  test("a damaged one is skipped and the one before it is used", () => {
     const lines = [header(), ...entries].map((value) =>
       "id" in value && value.id === "c2" ? { ...value, firstKeptEntryId: 7 } : value,
     );
@@ -187,7 +187,7 @@ test("a summary of a branch that was left is told as a message of the user", () 
   ]);
 });
 
-test("a call whose result was summarised away, or the other way round, is mended", () => {
+test("a call whose result was summarized away, or the reverse, is repaired", () => {
   const turn = [
     entry("1", null, "go"),
     entry("2", null, assistant([call("a"), call("b")])),

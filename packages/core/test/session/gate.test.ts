@@ -38,7 +38,7 @@ const messages = (length: number): string[] => Array.from({ length }, () => "mes
 const pathTypes = (manager: SessionManager): string[] => manager.branches.path.map(({ type }) => type);
 
 describe("a session that is open while another process compacts it", () => {
-  test("goes on from the compaction, and nobody speaks of branches", async () => {
+  test("continues from the compaction, without mentioning branches", async () => {
     const { project, manager, resume } = await open(makeTempDir());
     const other = await resume();
     project.play({ text: GOOD_SUMMARY }, { text: "three" }, { text: "four" }, { text: "five" });

@@ -112,7 +112,7 @@ describe("what is shown of a session", () => {
     expect(first(`${"x".repeat(999)}😀`)).toBe(`${"x".repeat(999)}\uFFFD…`);
   });
 
-  test("dates that are none are passed over for the nearest that is one", () => {
+  test("invalid dates are skipped and the nearest valid one is used", () => {
     const dated = (created: string, ...timestamps: string[]) => {
       const path = writeSession(timestamps.map(at), { timestamp: created });
       utimesSync(path, 1_000_000, 1_000_000);

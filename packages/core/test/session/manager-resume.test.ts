@@ -178,7 +178,7 @@ describe("branches and forks", () => {
     const [head, ...copies] = project.lines(whole.sessionId);
     expect(head).toMatchObject({ id: whole.sessionId, parentSession: header().id, cwd: project.project });
     expect(copies.slice(0, 6)).toEqual([...entries, odd, last]);
-    // A change to the model it goes on with, the prompt, the answer.
+    // A change to the model it continues with, the prompt, the answer.
     expect(copies).toHaveLength(9);
     expect(project.lines(part.sessionId).slice(1)).toEqual(entries.slice(0, 2));
     expect(readFileSync(path)).toEqual(before);

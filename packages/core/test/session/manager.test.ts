@@ -80,7 +80,7 @@ describe("a session file", () => {
     expect([readdirSync(project.paths.sessions), session.sessionPath]).toEqual([[".gitignore"], undefined]);
   });
 
-  test("when it cannot be written this is said once, the run goes on, and later everything is there", async () => {
+  test("if it cannot be written, this is reported once, the run continues, and everything is saved later", async () => {
     const project = await createSessionProject(note("a"), { text: "Done." }, { text: "Again." });
     const { sessions } = project.paths;
     rmSync(sessions, { recursive: true });
@@ -130,7 +130,7 @@ describe("a run", () => {
     expect(project.requests.map((messages) => messages.length)).toEqual([1, 3]);
   });
 
-  test("repeats the requests before it word for word, so that caches hit", async () => {
+  test("repeats the earlier requests verbatim, so that caches hit", async () => {
     const project = await createSessionProject(note("a", "b"), { text: "One." }, note("c"), { text: "Two." });
     const session = project.manager();
     await session.run(user("first")).result();

@@ -133,7 +133,7 @@ describe("the deferred writer", () => {
     writer.close();
   });
 
-  test("on a file that was read it goes on behind what is there", () => {
+  test("on a file that was read it continues after the existing entries", () => {
     const path = writeSession([QUESTION]);
     const writer = new DeferredWriter("/nowhere", "/work", { file: readSessionFile(path) });
     writer.write(entry("00000003", "00000001"));

@@ -16,7 +16,7 @@ test("the text of a session is what was said in it, on all branches, and no resu
   expect(await readSessionText(path, ALL)).toBe("first prompt\nfirst answer\non another branch");
 });
 
-test("long results are passed over and long prompts are read whole", async () => {
+test("long results are skipped and long prompts are read completely", async () => {
   const long = `${"x".repeat(600_000)} needle`;
   const path = writeSession([
     entry("a", null, result("call_1", "y".repeat(2_000_000))),

@@ -153,7 +153,7 @@ test("a header is told from an entry", () => {
   expect(parseSessionLine(JSON.stringify(value))).toEqual({ kind: "header", value });
 });
 
-describe("a message that is not quite as it should be is mended", () => {
+describe("a malformed message is repaired", () => {
   const read = (message: unknown): unknown =>
     parseSessionLine(JSON.stringify({ type: "message", ...BASE, message }));
   const saved = (message: unknown): unknown => ({

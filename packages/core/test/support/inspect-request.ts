@@ -6,7 +6,7 @@ import type { WorkedFiles } from "./worked-files.ts";
 export interface InspectedRequest {
   /** Behind how many compactions it was made. */
   compactions: number;
-  /** What the user had said so far and the request does not hold word for word. */
+  /** The user's earlier messages that the request does not contain verbatim. */
   missingConstraints: string[];
   keptFacts: number;
   /** What is wrong with the lists of files, in words. */

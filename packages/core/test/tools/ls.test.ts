@@ -55,7 +55,7 @@ describe("mistakes", () => {
     await expect(ls(workspace, "a.txt")).rejects.toThrow("is a file, not a directory. Use read");
   });
 
-  testUnless(ROOT_CAN_ANYWAY)("a directory that may not be read is named", async () => {
+  testUnless(ROOT_CAN_ANYWAY)("a directory without read permission is named", async () => {
     const workspace = createToolWorkspace();
     mkdirSync(join(workspace.root, "locked"));
     chmodSync(join(workspace.root, "locked"), 0);
