@@ -264,7 +264,14 @@ class EditedFile {
     }
   }
 
-  edit(input: unknown, { matchLine }: Metadata): void {
+  edit(input: unknown, { matchLine, matchLines }: Metadata): void {
+    const edits = argumentOf(input, "edits");
+    const list: unknown[] = Array.isArray(edits) && edits.length > 0 ? edits : [input];
+    const lines = typeof matchLines === "string" ? matchLines.split(" ").map(Number) : [matchLine];
+    for (const [index, edit] of list.entries()) this.replace(edit, lines[index]);
+  }
+
+  private replace(input: unknown, matchLine: unknown): void {
     const before = toLineFeeds(textOfInput(input, "old_string") ?? "");
     const after = toLineFeeds(textOfInput(input, "new_string") ?? "");
     const isEverywhere = argumentOf(input, "replace_all") === true;

@@ -8,7 +8,7 @@ import type { ToolRegistry } from "./registry.ts";
 const TOOL_ALIASES: Readonly<Record<string, readonly string[]>> = {
   read: ["readfile", "view", "viewfile", "openfile"],
   write: ["writefile", "createfile", "writetofile"],
-  edit: ["editfile", "strreplace", "replace", "searchreplace", "strreplaceeditor"],
+  edit: ["editfile", "multiedit", "strreplace", "replace", "searchreplace", "strreplaceeditor"],
   bash: ["shell", "runshellcommand", "executecommand", "runcommand", "runterminalcmd", "localshell", "exec"],
   glob: ["findfiles", "globfiles", "filesearch"],
   grep: ["search", "searchfiles", "ripgrep", "grepsearch", "searchfilecontent"],
@@ -34,6 +34,8 @@ const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
 interface PropertySchema {
   type?: unknown;
   maximum?: unknown;
+  /** The schema of the entries of an array. */
+  items?: unknown;
 }
 
 /**
@@ -90,6 +92,7 @@ function findKey(given: string, input: Record<string, unknown>, properties: Reco
 }
 
 function coerceValue(value: unknown, schema: PropertySchema): unknown {
+  if (Array.isArray(value)) return coerceItems(value, toRecord(schema.items));
   const { maximum } = schema;
   if (typeof value === "number" && typeof maximum === "number" && value > maximum) return maximum;
   const isNumeric = allows(schema, "integer") || allows(schema, "number");
@@ -100,8 +103,21 @@ function coerceValue(value: unknown, schema: PropertySchema): unknown {
     return coerceValue(Number(text), schema);
   }
   if (allows(schema, "boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
-  if (allows(schema, "array") || allows(schema, "object")) return parseJsonOr(value);
-  return value;
+  if (!allows(schema, "array") && !allows(schema, "object")) return value;
+  const parsed = parseJsonOr(value);
+  return typeof parsed === "string" ? value : coerceValue(parsed, schema);
+}
+
+/** The same array where every entry fits. */
+function coerceItems(items: unknown[], schema: Record<string, unknown>): unknown[] {
+  const coerced = items.map((item) =>
+    isObject(item) ? coerceInput(item, schema) : coerceValue(item, schema),
+  );
+  return coerced.some((item, index) => item !== items[index]) ? coerced : items;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parseJsonOr(text: string): unknown {

@@ -40,7 +40,7 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
     name: "edit",
     description:
       "Replace old_string by new_string in a file that was read in this session. old_string must occur exactly once " +
-      "(give enough lines around it), unless replace_all is true.",
+      "(give enough lines around it), unless replace_all is true. For several places of one file, give edits.",
     get parameters() {
       return loadParameters().editParameters;
     },
@@ -49,14 +49,14 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
     approval: gate.approval,
     // The implementation is loaded with the first edit: describing the tool to a model does not need it.
     async preview(args) {
-      const { previewEdit, toEditRequest } = await import("./edit/edit-file.ts");
-      return previewEdit(workspace, gate.locate(args), toEditRequest(args));
+      const { previewEdit, toEditRequests } = await import("./edit/edit-file.ts");
+      return previewEdit(workspace, gate.locate(args), toEditRequests(args));
     },
     async execute(args, { signal }) {
-      const { editFile, toEditRequest } = await import("./edit/edit-file.ts");
-      const request = toEditRequest(args);
+      const { editFile, toEditRequests } = await import("./edit/edit-file.ts");
+      const requests = toEditRequests(args);
       const location = { locate: () => gate.locate(args), signal };
-      return gate.toResult(args, await editFile(workspace, location, request));
+      return gate.toResult(args, await editFile(workspace, location, requests));
     },
   };
 }

@@ -25,12 +25,19 @@ export const writeParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type WriteParameters = typeof writeParameters;
 
-/** Further conditions of an edit are checked by `toEditRequest`. */
-export const editParameters = z.strictObject({
-  file_path: z.string(),
-  old_string: z.string().describe("Text as it is in the file, without line numbers"),
+const replacement = z.strictObject({
+  old_string: z.string(),
   new_string: z.string(),
   replace_all: z.boolean().optional(),
+});
+
+/** Either one replacement, or several as `edits`. Further conditions are checked by `toEditRequests`. */
+export const editParameters = z.strictObject({
+  file_path: z.string(),
+  old_string: z.string().optional().describe("Text as it is in the file, without line numbers"),
+  new_string: z.string().optional(),
+  replace_all: z.boolean().optional(),
+  edits: z.array(replacement).optional().describe("Instead: several replacements in order, all or none"),
 });
 
 /** See `ReadParameters`. */

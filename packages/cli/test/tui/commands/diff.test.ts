@@ -60,6 +60,19 @@ describe("/diff", () => {
     ]);
   });
 
+  test("shows several edits of one call, each at its line", async () => {
+    place.write("b.txt", Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`).join(""));
+    const edits = [
+      { old_string: "line 30\n", new_string: "" },
+      { old_string: "line 7\n", new_string: "changed\n" },
+    ];
+    const shown = await diffAfter(read("b.txt"), { name: "edit", input: { file_path: "b.txt", edits } });
+    expect(shown).toEqual([
+      "b.txt +1 −2\n@@ -30,1 +29,0 @@\n-line 30\n@@ -7,1 +7,1 @@\n-line 7\n+changed\n",
+      `1 file edited, +1 −2. ${UNKNOWN}`,
+    ]);
+  });
+
   test("says if the previous content is unknown", async () => {
     place.write("c.txt", "old\n");
     const shown = await diffAfter(read("c.txt"), write("c.txt", "new\n"));

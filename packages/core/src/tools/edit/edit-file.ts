@@ -21,8 +21,32 @@ import {
 // Enough to see whether a loose match was the intended one.
 const MAX_SHOWN_DIFF_LINES = 24;
 
-/** @throws Error for arguments that change nothing or cannot be written. */
-export function toEditRequest({ old_string, new_string, replace_all }: EditArguments): EditRequest {
+// Each edit searches the whole file.
+const MAX_EDITS = 200;
+
+/** The replacements of a call, in order. @throws Error for arguments that change nothing or cannot be written. */
+export function toEditRequests({
+  edits = [],
+  old_string,
+  new_string,
+  replace_all,
+}: EditArguments): EditRequest[] {
+  if (edits.length === 0) {
+    if (old_string === undefined || new_string === undefined)
+      throw new Error("Give old_string and new_string, or edits: a list of {old_string, new_string}.");
+    return [toEditRequest({ old_string, new_string, replace_all })];
+  }
+  // Some models send empty strings for what they leave out.
+  if (old_string || new_string)
+    throw new Error("Give either old_string and new_string or edits, not both: nothing was changed.");
+  if (edits.length > MAX_EDITS)
+    throw new Error(`edits has ${edits.length} entries, the most are ${MAX_EDITS}: nothing was changed.`);
+  return edits.map((edit, index) => withPosition(index, edits.length, () => toEditRequest(edit)));
+}
+
+type Replacement = NonNullable<EditArguments["edits"]>[number];
+
+function toEditRequest({ old_string, new_string, replace_all }: Replacement): EditRequest {
   assertWholeCharacters("old_string", old_string);
   assertWholeCharacters("new_string", new_string);
   // The byte order mark, which the read tool leaves out.
@@ -37,23 +61,41 @@ export function toEditRequest({ old_string, new_string, replace_all }: EditArgum
   return { oldText, newText: new_string, replaceAll: replace_all ?? false };
 }
 
-/** Applies an edit. @throws Error that says why it failed; the file is unchanged then. */
+/** Names the edit in its error, if there are several. */
+function withPosition<T>(index: number, count: number, action: () => T): T {
+  if (count === 1) return action();
+  try {
+    return action();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`edits[${index}] failed, so none of the ${count} edits was applied: ${reason}`);
+  }
+}
+
+/**
+ * Applies edits to one file, each to the result of those before it, all or none. @throws Error that says why it failed;
+ * the file is unchanged then.
+ */
 export async function editFile(
   workspace: Workspace,
   location: TargetLocation,
-  request: EditRequest,
+  requests: readonly EditRequest[],
 ): Promise<ToolResult> {
-  const { target, before, after, outcome, hasChanged, seen } = await changeTarget(location, (located) => {
-    const planned = planFileEdit(workspace, located, request);
+  const { target, before, after, outcomes, hasChanged, seen } = await changeTarget(location, (located) => {
+    const planned = planFileEdit(workspace, located, requests);
     const seen = workspace.files.lastContent(located.realPath);
     saveChange(workspace, located, planned.after);
     return { target: located, seen, ...planned };
   });
   const shownPath = displayPath(workspace, target.path);
   const { diff, added, removed, firstLine } = await createUnifiedDiff(shownPath, before.text, after.text);
-  const metadata = { diff, added, removed, firstLine, matchLine: outcome.firstLine };
+  const [first] = outcomes;
+  const metadata = {
+    ...{ diff, added, removed, firstLine, matchLine: first?.firstLine },
+    ...(outcomes.length > 1 && { matchLines: outcomes.map((outcome) => outcome.firstLine).join(" ") }),
+  };
   const others = hasChanged ? await describeOtherChanges(shownPath, seen, before.text) : "";
-  return { output: describe(target.path, outcome, diff) + others, metadata };
+  return { output: describe(target.path, outcomes, diff) + others, metadata };
 }
 
 /** For the model: what was changed by others since it saw the file. */
@@ -76,52 +118,85 @@ async function describeOtherChanges(
 export function previewEdit(
   workspace: Workspace,
   target: ApprovedTarget,
-  request: EditRequest,
+  requests: readonly EditRequest[],
 ): Promise<string | undefined> {
   return previewChange(workspace, {
     path: target.path,
     sizes: [target.stats?.size ?? 0],
     plan() {
-      const { before, after } = planFileEdit(workspace, target, request);
+      const { before, after } = planFileEdit(workspace, target, requests);
       return { before: before.text, after: after.text };
     },
   });
 }
 
+type Edited = EditOutcome & { kind: "edited" };
+
 interface FileEdit {
   before: TextContent;
   after: TextContent;
-  outcome: EditOutcome & { kind: "edited" };
+  /** As many as there were requests. Their lines are those of the text at that time. */
+  outcomes: Edited[];
   /** True if the file is not as the session saw it last. */
   hasChanged: boolean;
 }
 
-function planFileEdit(workspace: Workspace, target: ApprovedTarget, request: EditRequest): FileEdit {
+function planFileEdit(
+  workspace: Workspace,
+  target: ApprovedTarget,
+  requests: readonly EditRequest[],
+): FileEdit {
   if (!target.stats) throw missingFileError(workspace, target);
   const { content: before, hasChanged } = openSeenFile(workspace, target, target.stats);
-  const texts = { old_string: request.oldText, new_string: request.newText };
-  assertNoPlaceholders(workspace, { path: target.path, before: before.text, texts });
-  const outcome = planEdit(before.text, request);
-  const isUnaffected = outcome.kind === "edited" && outcome.isExact && outcome.count === 1;
-  if (hasChanged && !(isUnaffected && !request.replaceAll)) throw changedError(target.path);
-  if (outcome.kind === "missing") throw missingTextError(target.path, before.text, request);
-  if (outcome.kind === "ambiguous") throw ambiguousError(target.path, outcome);
-  if (outcome.text === before.text) {
-    throw new Error(`${target.path} already has new_string in that place; there is nothing to change.`);
-  }
-  return { before, after: { ...before, text: outcome.text }, outcome, hasChanged };
+  let text = before.text;
+  const outcomes = requests.map((request, index) =>
+    withPosition(index, requests.length, () => {
+      const outcome = planReplacement(workspace, { path: target.path, text, hasChanged }, request);
+      text = outcome.text;
+      return outcome;
+    }),
+  );
+  if (text === before.text)
+    throw new Error(`Together the edits leave ${target.path} as it is; there is nothing to change.`);
+  return { before, after: { ...before, text }, outcomes, hasChanged };
 }
 
-function describe(path: string, outcome: EditOutcome & { kind: "edited" }, diff: string): string {
-  const { count, firstLine, isExact } = outcome;
-  const what = count === 1 ? `line ${firstLine}` : `${count} replacements, the first in line ${firstLine}`;
-  if (isExact) return `Edited ${path} (${what}).`;
+function planReplacement(
+  workspace: Workspace,
+  { path, text, hasChanged }: { path: string; text: string; hasChanged: boolean },
+  request: EditRequest,
+): Edited {
+  const texts = { old_string: request.oldText, new_string: request.newText };
+  assertNoPlaceholders(workspace, { path, before: text, texts });
+  const outcome = planEdit(text, request);
+  const isUnaffected = outcome.kind === "edited" && outcome.isExact && outcome.count === 1;
+  if (hasChanged && !(isUnaffected && !request.replaceAll)) throw changedError(path);
+  if (outcome.kind === "missing") throw missingTextError(path, text, request);
+  if (outcome.kind === "ambiguous") throw ambiguousError(path, outcome);
+  if (outcome.text === text)
+    throw new Error(`${path} already has new_string in that place; there is nothing to change.`);
+  return outcome;
+}
+
+function describe(path: string, outcomes: readonly Edited[], diff: string): string {
+  const edited = `Edited ${path} (${describePlaces(outcomes)}).`;
+  if (outcomes.every(({ isExact }) => isExact)) return edited;
+  const which = outcomes.flatMap(({ isExact }, index) => (isExact ? [] : [`edits[${index}].old_string`]));
   const changes = diff.split("\n").slice(2, 2 + MAX_SHOWN_DIFF_LINES);
   return [
-    `Edited ${path} (${what}). old_string was not in the file exactly: white space, quotes, dashes or line ends differed.`,
+    `${edited} ${outcomes.length === 1 ? "old_string" : which.join(", ")} was not in the file exactly: white space, quotes, dashes or line ends differed.`,
     "Check that this is what you meant:",
     ...changes,
   ].join("\n");
+}
+
+function describePlaces(outcomes: readonly Edited[]): string {
+  const [first] = outcomes;
+  const count = outcomes.reduce((sum, outcome) => sum + outcome.count, 0);
+  if (count === 1) return `line ${first?.firstLine}`;
+  if (outcomes.length === 1) return `${count} replacements, the first in line ${first?.firstLine}`;
+  const lines = outcomes.map(({ firstLine }) => firstLine).join(", ");
+  return `${outcomes.length} edits, ${count} replacements, in lines ${lines}`;
 }
 
 /** For the model; `path` is absolute. */
