@@ -17,7 +17,8 @@ interface ImportedInstruction {
   importedBy: string;
 }
 
-interface ImportDeps {
+/** What imports may refer to, and what a prompt contains already. */
+export interface ImportOptions {
   /** The directory that a leading `~/` names. */
   home: string | undefined;
   /** Recognizes files that the prompt contains already. */
@@ -36,7 +37,7 @@ export class InstructionImports {
   private files = 0;
   private characters = 0;
 
-  constructor(private readonly deps: ImportDeps) {}
+  constructor(private readonly deps: ImportOptions) {}
 
   /**
    * The files that `file` imports, and those that they import, in reading order. A file that was seen before is left
@@ -120,6 +121,11 @@ function exists(path: string): boolean {
     // Not accessible: reading it reports the reason.
     return true;
   }
+}
+
+/** For one prompt. */
+export function createInstructionImports(options: ImportOptions): InstructionImports {
+  return new InstructionImports(options);
 }
 
 // An address such as user@example.com has a character before the @.

@@ -5,7 +5,7 @@ import { type Environment, homeDirectory, processEnvironment } from "../infrastr
 import { revealInvisible } from "../infrastructure/text/unicode.ts";
 import type { ConfigWarning } from "./errors.ts";
 import { readInstructionFile, SeenInstructions } from "./instruction-file.ts";
-import type { InstructionImports } from "./instruction-imports.ts";
+import type { ImportOptions, InstructionImports } from "./instruction-imports.ts";
 import KNOWLEDGE_INSTRUCTION from "./knowledge-instruction.md" with { type: "text" };
 
 /** The names of instruction files, in the order in which they are searched for. */
@@ -64,11 +64,8 @@ export async function discoverInstructions(
 }
 
 /** Most instruction files import nothing: the code for that is loaded on demand. */
-export async function openImports(
-  deps: ConstructorParameters<typeof InstructionImports>[0],
-): Promise<InstructionImports> {
-  const { InstructionImports } = await import("./instruction-imports.ts");
-  return new InstructionImports(deps);
+export async function openImports(options: ImportOptions): Promise<InstructionImports> {
+  return (await import("./instruction-imports.ts")).createInstructionImports(options);
 }
 
 /**
