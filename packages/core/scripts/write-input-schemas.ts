@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { SessionJobs } from "../src/jobs/session-jobs.ts";
 import { toInputSchema } from "../src/tool/registry.ts";
 import { createAddKnowledgeTool, createRecallTool, createTools } from "../src/tools/index.ts";
 import { FileTracker } from "../src/tools/workspace.ts";
@@ -9,7 +10,12 @@ export const INPUT_SCHEMAS_PATH = join(import.meta.dir, "..", "src", "tools", "i
 /** By the names of the tools, in the order in which the fields are sent. */
 export function makeInputSchemas(): Record<string, unknown> {
   const place = { cwd: "/", root: "/", environment: {}, sessionId: "" };
-  const workspace = { ...place, files: new FileTracker(), outputDirectory: () => undefined };
+  const workspace = {
+    ...place,
+    files: new FileTracker(),
+    outputDirectory: () => undefined,
+    jobs: new SessionJobs(),
+  };
   const recall = createRecallTool({
     hasHiddenEntries: () => false,
     search: async () => ({ matches: [], isComplete: true }),

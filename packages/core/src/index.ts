@@ -72,6 +72,9 @@ export type {
 } from "./harness/types.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
+export type { OutputPiece } from "./infrastructure/process/output-file.ts";
+export type { ProcessExit } from "./infrastructure/process/process.ts";
+export type { CommandRest } from "./infrastructure/process/run.ts";
 export type {
   CommandReturn,
   CommandTemporary,
@@ -82,6 +85,9 @@ export type {
 } from "./infrastructure/process/shell-wrapper.ts";
 export type { Environment } from "./infrastructure/runtime.ts";
 export type { SecretRedactor, SecretValue } from "./infrastructure/text/secret-redactor.ts";
+export type { Job, JobStart, JobState, JobUpdate } from "./jobs/job.ts";
+export type { JobOutput } from "./jobs/job-output.ts";
+export type { EarlierJob, SessionJobs } from "./jobs/session-jobs.ts";
 export { buildKnowledgeSection, type KnowledgeSectionOptions } from "./knowledge/injector.ts";
 export { rankKnowledge } from "./knowledge/ranker.ts";
 export type { FindChangedFile } from "./knowledge/stale-files.ts";
@@ -183,6 +189,7 @@ export type {
 } from "./tool/types.ts";
 export type { AddKnowledgeOptions } from "./tools/add-knowledge.ts";
 export { createAddKnowledgeTool, createTools } from "./tools/index.ts";
+export type { JobToolOptions } from "./tools/job-tools.ts";
 export type { FileFingerprint } from "./tools/workspace.ts";
 export { type FileState, FileTracker, type Workspace } from "./tools/workspace.ts";
 export {

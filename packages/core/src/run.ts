@@ -25,6 +25,8 @@ export { hasLostReader } from "./infrastructure/process/output-pipe.ts";
 export { type Environment, homeDirectory, now, sleep } from "./infrastructure/runtime.ts";
 export { SecretRedactor } from "./infrastructure/text/secret-redactor.ts";
 export { isLoopbackUrl } from "./infrastructure/urls.ts";
+export type { Job, JobStart, JobState, JobUpdate } from "./jobs/job.ts";
+export type { JobOutput } from "./jobs/job-output.ts";
 export type { KnowledgeEntry } from "./knowledge/types.ts";
 export { describeConnectionFailure } from "./provider/classify-error.ts";
 export { ProviderError } from "./provider/errors.ts";

@@ -18,7 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   approval: ["types.ts", "infrastructure", "tool/types.ts"],
   sandbox: ["types.ts", "infrastructure", "tool/types.ts"],
   checkpoint: ["types.ts", "infrastructure", "tool/types.ts"],
-  tools: ["types.ts", "tool", "infrastructure", "knowledge"],
+  jobs: ["types.ts", "infrastructure"],
+  tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
   agent: ["types.ts", "event-stream.ts", "history.ts", "provider/types.ts", "tool"],
   session: [
     "types.ts",

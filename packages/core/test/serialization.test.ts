@@ -70,6 +70,10 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "steering", text: "rather this" },
     { type: "steering", text: "!ls", id: "steering-1", isNote: true },
   ],
+  job_update: [
+    { type: "job_update", id: "1", state: "running", command: "npm run dev" },
+    { type: "job_update", id: "1", state: "ended", command: "npm run dev", exitCode: 1 },
+  ],
   prune: [{ type: "prune", entryIds: ["0000000a"], tokensBefore: 142_000, tokensAfter: 120_000 }],
   compaction_start: [
     {

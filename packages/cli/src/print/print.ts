@@ -103,6 +103,7 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunDe
     });
     await Promise.race([ended, watch.expired]);
     if (summary.stopReason === undefined) summary = endSummary(summary, "aborted");
+    await Promise.race([endJobs(opened, output), watch.expired]);
   } catch (error) {
     summary = endSummary(summary, "error", toSerializable(error));
   } finally {
@@ -110,6 +111,15 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunDe
   }
   output.finish({ sessionId: session.sessionId, summary, durationMs: performance.now() - startedAt });
   return summary;
+}
+
+/** Nobody waits for commands in the background: they end with the run. */
+async function endJobs({ jobs, redactor }: ProjectSession, output: RunOutput): Promise<void> {
+  const unsubscribe = jobs.subscribe((update) =>
+    output.event(redactor.redact({ type: "job_update", ...update })),
+  );
+  await jobs.endAll();
+  unsubscribe();
 }
 
 async function toExitCode(

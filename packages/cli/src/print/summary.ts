@@ -103,6 +103,8 @@ export function describeProgress(event: AgentEvent): string | undefined {
       return describeCompaction(event);
     case "knowledge_saved":
       return `💡 Knowledge saved: ${toSingleLine(event.content, MAX_KNOWLEDGE_COLUMNS)}`;
+    case "job_update":
+      return describeJobUpdate(event);
     case "notice":
       return event.level === "info" ? event.message : `${event.level}: ${event.message}`;
     case "error":
@@ -110,6 +112,21 @@ export function describeProgress(event: AgentEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** Undefined for one that runs: the call that started it is shown. */
+function describeJobUpdate({
+  id,
+  state,
+  command,
+  exitCode,
+}: Extract<AgentEvent, { type: "job_update" }>): string | undefined {
+  if (state === "running") return undefined;
+  const code = exitCode === undefined ? "" : ` (exit ${exitCode})`;
+  return toSingleLine(
+    `Job ${id} ${state === "killed" ? "was ended" : "ended"}${code}: ${command}`,
+    MAX_COLUMNS,
+  );
 }
 
 /** What was shortened. */
@@ -146,7 +163,7 @@ export function formatTokens(tokens: number): string {
 function describeInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input);
   const values = new Map<string, unknown>(Object.entries(input));
-  for (const name of ["command", "file_path", "pattern", "path", "content"]) {
+  for (const name of ["command", "file_path", "pattern", "path", "content", "id"]) {
     const value = values.get(name);
     if (typeof value === "string" && value !== "") return value;
   }

@@ -73,7 +73,7 @@ export class SessionController {
     // Warnings that were already shown are not repeated.
     if (opened.sandbox.isSandboxed && !before.sandbox.isSandboxed) await opened.sandbox.check();
     before.sandbox.onChange = undefined;
-    before.close();
+    before.close({ keepsCommands: carried.commands !== undefined });
     this.current = Promise.resolve(opened);
     return opened;
   }
@@ -145,6 +145,7 @@ function toOpening(
         carried: {
           start: startFrom(before, "resume"),
           grants: before.grants,
+          commands: before.commands,
           model: { id: before.model.id, configured: before.loaded.config.model },
         },
       };

@@ -22,7 +22,8 @@ interface FrontEnd extends Omit<FrontEndConfig, "trustedOnce"> {
 }
 
 /** State that a session takes over from the previous one in the same process. */
-export interface CarriedSession extends Pick<ProjectChoices, "approvalMode" | "grants" | "recording"> {
+export interface CarriedSession
+  extends Pick<ProjectChoices, "approvalMode" | "commands" | "grants" | "recording"> {
   /** Replaces the session that the command line asks for. */
   start?: ProjectStart | undefined;
   /** The user's choices; everything else comes from the configuration. */
@@ -57,6 +58,7 @@ export async function startSession(
     ask,
     grants: carried.grants,
     recording: carried.recording,
+    commands: carried.commands,
   });
   opened.chosen = carried.chosen ?? {};
   opened.notices.push(...(await startNotices(opened, carried)));

@@ -10,6 +10,7 @@ import { SessionController } from "../session/session-controller.ts";
 import { describeExit } from "../undo/describe.ts";
 import { CommandField } from "./approval/prompter.ts";
 import { createCommandContext, showOpening, showSession } from "./commands/context.ts";
+import { watchJobs } from "./commands/job-commands.ts";
 import type { CommandContext } from "./commands/types.ts";
 import { ConversationDriver } from "./conversation-driver.ts";
 import { Display } from "./display.ts";
@@ -282,6 +283,7 @@ class Interaction {
       notify: (text) => this.context.show(notice("info", text)),
       onOpened(opened) {
         display.configureFor(opened);
+        watchJobs(opened, painter);
         if (prompt.openSession(opened))
           change((view) => ({ ...view, hint: "Press Up to restore your unsent draft" }));
       },

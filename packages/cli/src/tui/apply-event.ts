@@ -68,6 +68,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
       return endRun(view, event, now);
     case "turn_end":
     case "approval_request":
+    // The session itself reports these, between runs too.
+    case "job_update":
       return view;
     default:
       return assertNever(event);

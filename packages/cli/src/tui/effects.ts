@@ -35,6 +35,8 @@ export type Effect =
   | { type: "abort" }
   /** Ends the user's shell command. */
   | { type: "stopShell" }
+  /** The running command continues in the background. */
+  | { type: "leaveForeground" }
   /** Queued prompts return to the editor. */
   | { type: "takeBack"; which: "last" | "all" }
   | { type: "answer"; answer: PersonAnswer }

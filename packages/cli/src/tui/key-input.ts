@@ -205,6 +205,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return driver.interrupt();
     case "stopShell":
       return driver.shell.stop();
+    case "leaveForeground":
+      return leaveForeground(deps);
     case "takeBack":
       return takeBack(effect.which, deps);
     case "answer":
@@ -240,6 +242,12 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
     default:
       return assertNever(effect);
   }
+}
+
+async function leaveForeground({ context }: EffectDeps): Promise<void> {
+  const { jobs } = await context.session();
+  if (jobs.leaveForeground() || !jobs.hasForeground) return;
+  context.change((view) => ({ ...view, hint: `${jobs.runningCount} jobs are running, which is the limit` }));
 }
 
 function takeBack(which: "last" | "all", { driver, editor }: EffectDeps): void {

@@ -27,9 +27,16 @@ export function applyKey(view: View, key: KeyPress, context: KeyContext): KeyOut
   if (is("app.exit") && isPromptEmpty) return { view: before, effects: [{ type: "exit" }] };
   if (is("app.takeBack") && before.queued.length > 0)
     return { view: before, effects: [{ type: "takeBack", which: "last" }] };
+  if (is("app.background") && isCommandRunning(before))
+    return { view: before, effects: [{ type: "leaveForeground" }] };
   const action = PLAIN_ACTIONS.find(([id]) => is(id));
   const effect: Effect = action?.[1] ?? { type: "edit", data: key.data };
   return { view: { ...before, armed: undefined }, effects: [effect] };
+}
+
+/** Otherwise the key belongs to the editor. */
+function isCommandRunning({ activity, shell }: View): boolean {
+  return shell !== undefined || (activity.type === "tool" && activity.toolName === "bash");
 }
 
 const PLAIN_ACTIONS: readonly (readonly [ActionId, Effect])[] = [

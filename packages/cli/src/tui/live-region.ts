@@ -8,7 +8,7 @@ import { type BlockEnd, renderBlocks } from "./blocks/render-blocks.ts";
 import { type Keymap, keyTexts } from "./keys/keymap.ts";
 import { pickerLines } from "./pickers/picker-view.ts";
 import { fitLine, visibleWidth, wrapText } from "./screen/screen-text.ts";
-import { formatDirectory, formatDuration, MAX_NAME_COLUMNS } from "./text.ts";
+import { formatCount, formatDirectory, formatDuration, MAX_NAME_COLUMNS } from "./text.ts";
 import type { Theme } from "./theme.ts";
 import type { Activity, Block, Retry, Status, View } from "./view.ts";
 
@@ -127,9 +127,20 @@ export function activityLine(
   const frame = FRAMES[Math.floor(now / SPINNER_MS) % FRAMES.length] ?? FRAMES[0];
   const isStopping = activity.type === "files" && activity.progress?.doing === "rollBack";
   const stop = isStopping ? "" : keyTexts(keymap, [["app.interrupt", "to stop"]]);
-  const facts = [formatDuration(wholeSeconds(now - activity.since)), stop].filter(Boolean).join(" · ");
-  const room = width - visibleWidth(`${frame}  (${facts})`);
-  return fitLine(`${theme.accent(frame)} ${describe(activity, now, room)} ${theme.dim(`(${facts})`)}`, width);
+  const leave = isCommand(activity) ? keyTexts(keymap, [["app.background", "to background"]]) : "";
+  const elapsed = formatDuration(wholeSeconds(now - activity.since));
+  const toLine = (...given: string[]) => {
+    const facts = given.filter(Boolean).join(" · ");
+    const room = width - visibleWidth(`${frame}  (${facts})`);
+    return `${theme.accent(frame)} ${describe(activity, now, room)} ${theme.dim(`(${facts})`)}`;
+  };
+  const whole = toLine(elapsed, stop, leave);
+  return visibleWidth(whole) <= width ? whole : fitLine(toLine(elapsed, stop), width);
+}
+
+/** True while a command runs that can be moved to the background. */
+function isCommand(activity: ShownActivity): boolean {
+  return activity.type === "shell" || (activity.type === "tool" && activity.toolName === "bash");
 }
 
 /** @param room the columns that it may take; only the reason of a retry is cut for that. */
@@ -242,7 +253,7 @@ function withoutLast(parts: readonly LinePart[]): LinePart[] {
 }
 
 function statusParts(status: Status): LinePart[] {
-  const { model, effort, sessionTokens, cost, approvalMode, isSandboxed, gitBranch, cwd } = status;
+  const { model, effort, sessionTokens, cost, approvalMode, isSandboxed, jobs = 0, gitBranch, cwd } = status;
   const { contextTokens, contextWindow, isContextEstimated, compactsAt = contextWindow } = status;
   const share = contextWindow > 0 ? contextTokens / contextWindow : 0;
   const context = `${isContextEstimated ? "~" : ""}${Math.round(share * 100)}%`;
@@ -254,6 +265,7 @@ function statusParts(status: Status): LinePart[] {
     ...(sessionTokens > 0 ? [{ rank: 10, text: `${formatTokens(sessionTokens)} tokens` }] : []),
     ...(cost === null ? [] : [{ rank: 6, text: formatCost(cost) }]),
     { rank: 1, text: approvalMode, style: MODE_STYLES[approvalMode] },
+    ...(jobs === 0 ? [] : [{ rank: 4, text: formatCount(jobs, "job") }]),
     ...(isSandboxed === undefined ? [] : [sandboxPart(isSandboxed)]),
     ...(gitBranch === undefined ? [] : [{ rank: 11, text: name(gitBranch) }]),
     placePart(cwd),

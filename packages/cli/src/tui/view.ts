@@ -31,6 +31,8 @@ export interface Status {
   gitBranch?: string | undefined;
   /** Whether the model's commands run in a sandbox, if known. */
   isSandboxed?: boolean | undefined;
+  /** How many commands run in the background. */
+  jobs?: number | undefined;
   /** Tokens of the latest request with its answer, and of the model's window. */
   contextTokens: number;
   /** True if the tokens are estimated. */

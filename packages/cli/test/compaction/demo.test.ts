@@ -123,7 +123,7 @@ test("gpt-4o from diligent.jsonc converses, runs tools and is compacted in the s
   const [, before = 0, after = 0] = seenCompaction(program);
   expect(before).toBeWithin(112, 128);
   expect(after).toBeWithin(20, 60);
-  expectLastRequest(server, summaryOf(["hello", REQUEST], 2), "what were we working on?");
+  expectLastRequest(server, summaryOf(["hello", REQUEST], 3), "what were we working on?");
   expect(new Set(server.asked.map(({ model }) => model))).toEqual(new Set(["gpt-4o"]));
 });
 

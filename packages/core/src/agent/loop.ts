@@ -73,6 +73,7 @@ async function runTurns(run: Run): Promise<Outcome> {
     if (run.signal.aborted) return { stopReason: "aborted" };
     if (run.isOverCost) return { stopReason: stopAtCost(run) };
     run.takeSteering();
+    run.takeNotes();
     await run.prepareContext();
     // Summarizing takes a while: include what arrived meanwhile.
     if (run.signal.aborted) return { stopReason: "aborted" };

@@ -82,6 +82,14 @@ export class Run {
     return taken.length > 0;
   }
 
+  /** Adds the notes for the model that there are. */
+  takeNotes(): void {
+    for (const text of this.config.takeNotes?.() ?? []) {
+      this.keep({ role: "user", content: text, timestamp: this.now() });
+      this.emit({ type: "steering", text, isNote: true });
+    }
+  }
+
   /**
    * Shortens the next request if necessary; true when it was shortened.
    * @param overflow the provider's error when this request was refused as too long.

@@ -149,6 +149,14 @@ export type AgentEvent =
   | { type: "notice"; level: NoticeLevel; code: string; message: string }
   /** A user message that joined the running conversation; see `SteeredMessage`. */
   | { type: "steering"; text: string; id?: string; isNote?: true }
+  /** A command in the background; `exitCode` is left out while it runs, and where a signal ended it. */
+  | {
+      type: "job_update";
+      id: string;
+      state: "running" | "ended" | "killed";
+      command: string;
+      exitCode?: number;
+    }
   /** Old tool results were shortened in what the model sees; both counts are tokens of the next request. */
   | { type: "prune"; entryIds: string[]; tokensBefore: number; tokensAfter: number }
   /** The conversation is being summarized. */
@@ -301,6 +309,11 @@ export interface AgentLoopConfig {
    * is recorded.
    */
   remind?: (() => string | undefined) | undefined;
+  /**
+   * Notes for the model about what has happened beside the conversation, such as the end of a job; fetched before each
+   * request. They never cause one.
+   */
+  takeNotes?: (() => string[]) | undefined;
   /** Messages the user sent during the run; fetched between turns. */
   takeSteering?: (() => (UserMessage | SteeredMessage)[]) | undefined;
   /** Records what calls change, so that it can be undone; nothing is recorded when left out. */

@@ -45,10 +45,12 @@ async function evaluateExecution(
   request: ApprovalRequest,
   context: ApprovalContext,
 ): Promise<ApprovalVerdict> {
-  const { command, outsideSandbox } = request.details ?? {};
+  const { command, outsideSandbox, detach } = request.details ?? {};
   // Another tool may have an argument of that name and use it differently.
   if (request.toolName === "bash" && typeof command === "string") {
-    return evaluateShellCommand(command, outsideSandbox === true, context);
+    const verdict = await evaluateShellCommand(command, outsideSandbox === true, context);
+    // Each time: it is out of reach once the session has ended.
+    return detach === true && verdict.action !== "deny" ? ask("shell_command", OUTLIVES) : verdict;
   }
   return evaluateCall(
     request,
@@ -56,6 +58,8 @@ async function evaluateExecution(
     context,
   );
 }
+
+const OUTLIVES = "it would keep running with all your rights after the session has ended";
 
 /** @param outsideSandbox true to run outside the sandbox. */
 async function evaluateShellCommand(

@@ -82,11 +82,14 @@ export function selectOfferedTools(
   tools: readonly Tool[],
   { mode, rules }: { mode: ApprovalMode; rules: readonly PermissionRule[] },
 ): Tool[] {
-  return tools.filter((tool) => {
+  const isOffered = (tool: Tool) => {
     const permission = permissionOf(tool);
     if (mode === "plan" && permission !== "read") return false;
     return !isDeniedOutright(permission, rules);
-  });
+  };
+  const offered = tools.filter(isOffered);
+  const names = new Set(offered.map(({ name }) => name));
+  return offered.filter(({ goesWith }) => goesWith === undefined || names.has(goesWith));
 }
 
 function permissionOf({ readOnly, changesFiles }: Tool): PermissionRule["permission"] {

@@ -21,18 +21,19 @@ import { withRequestLog } from "../provider/request-log.ts";
 import { withRetry } from "../provider/retry.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { Effort, Model, StreamFunction } from "../provider/types.ts";
-import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { ContextOptions } from "../session/compaction/context-window.ts";
 import { SessionManager } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { Tool } from "../tool/types.ts";
 import { createAddKnowledgeTool, createRecallTool, createTools, type RecallSource } from "../tools/index.ts";
 import { FileTracker } from "../tools/workspace.ts";
+import { findEarlierJobs } from "./earlier-jobs.ts";
 import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
 import type { SessionFormatter } from "./find-session.ts";
 import { assertPriced, changeModel, chooseModel, chooseSummarizer } from "./models.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
+import type { SessionCommands } from "./session-commands.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
 import type { HarnessOverrides, ModelChange, ModelChoice, Notice } from "./types.ts";
 
@@ -63,8 +64,8 @@ interface SessionOptions extends SessionSettings {
   persist: boolean;
   /** Records the models' replies. */
   recording?: Recording | undefined;
-  /** How commands run. */
-  sandbox: SessionSandbox;
+  /** Where its commands run. */
+  commands: SessionCommands;
   /** Together with the configured rules, decides which tools the model is offered. */
   approvalMode: ApprovalMode;
   approve: Approve;
@@ -92,7 +93,7 @@ export interface ComposedSession {
   promptParts(): SystemPromptSections;
   /** See `changeModel`. */
   changeModel(change: ModelChange): Promise<Model | undefined>;
-  /** Saves everything and removes the session's temporary files. */
+  /** Saves everything. */
   close(): void;
 }
 
@@ -100,10 +101,7 @@ export interface ComposedSession {
  * Composes a session: model, provider, system prompt, tools, storage.
  * @throws UsageError for an unknown model, a missing key, an invalid script or an invalid REF: nothing was sent then.
  */
-export async function composeSession(
-  options: SessionOptions,
-  temporaryDirectory: SessionTempDir,
-): Promise<ComposedSession> {
+export async function composeSession(options: SessionOptions): Promise<ComposedSession> {
   const { cwd, environment, loaded } = options;
   const { config, projectRoot: root } = loaded;
   const paths = resolvePaths(root);
@@ -117,16 +115,20 @@ export async function composeSession(
   let opened: SessionManager | undefined;
   const currentEntryId = () => opened?.leafId ?? undefined;
   const { isSaved } = storage;
+  const { jobs, sandbox, temporaryDirectory } = options.commands;
+  jobs.continueFrom(findEarlierJobs(earlier?.file.entries ?? []));
+  const unsubscribe = jobs.subscribe((update) =>
+    opened?.report(redactor.redact({ type: "job_update", ...update })),
+  );
   const tools = createSessionTools(options, {
     redactor,
     sessionId,
-    temporaryDirectory,
     isSaved,
     currentEntryId,
     currentSession: () => opened,
     contextWindow: model.contextWindow,
   });
-  const prompt = await openPrompt({ ...options, contextWindow: model.contextWindow, tools });
+  const prompt = await openPrompt({ ...options, sandbox, contextWindow: model.contextWindow, tools });
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
   const parts = { model, effort, tools, prompt, services, streamFunction, temporaryDirectory, redactor };
@@ -143,6 +145,7 @@ export async function composeSession(
       buildSystemPrompt: prompt.renew,
     },
     nudgeInterval: config.knowledge?.nudgeInterval,
+    takeNotes: () => jobs.takeNotices().map((notice) => redactor.redact(notice)),
     onEvent: observeEvents(options.extensions),
   });
   const session = await openEarlier(manager, earlier, sessionId);
@@ -169,7 +172,7 @@ export async function composeSession(
     close() {
       session.close();
       services.close();
-      temporaryDirectory.remove();
+      unsubscribe();
     },
   };
 }
@@ -317,7 +320,6 @@ function describeLog(path: string): Notice {
 interface ToolDeps {
   sessionId: string;
   redactor: SecretRedactor;
-  temporaryDirectory: SessionTempDir;
   isSaved: boolean;
   currentEntryId(): string | undefined;
   /** The session, once it is open. */
@@ -327,17 +329,10 @@ interface ToolDeps {
 
 /** The tools that the session's model is offered. */
 function createSessionTools(
-  { cwd, environment, loaded, approvalMode, sandbox, ...settings }: SessionOptions,
-  {
-    sessionId,
-    redactor,
-    temporaryDirectory,
-    isSaved,
-    currentEntryId,
-    currentSession,
-    contextWindow,
-  }: ToolDeps,
+  { cwd, environment, loaded, approvalMode, commands, ...settings }: SessionOptions,
+  { sessionId, redactor, isSaved, currentEntryId, currentSession, contextWindow }: ToolDeps,
 ): Tool[] {
+  const { jobs, sandbox, temporaryDirectory } = commands;
   const workspace = {
     cwd,
     root: loaded.projectRoot,
@@ -348,12 +343,13 @@ function createSessionTools(
     redactor,
     outputDirectory: () => temporaryDirectory.path(),
     commandTemporary: () => sandbox.commandTemporary,
+    jobs,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };
   const { builtinTools = true, tools = [], extensions = [] } = settings;
   const builtin = builtinTools
     ? [
-        ...createTools(workspace),
+        ...createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS }),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
         createRecallTool(toRecallSource(currentSession, contextWindow)),
       ]
@@ -367,6 +363,8 @@ function createSessionTools(
 
 // In a smaller window, system prompt and tools take about half of it already.
 const LEAST_WINDOW_FOR_RECALL = 8_000;
+// Their descriptions are part of every request, also of those that need none.
+const LEAST_WINDOW_FOR_JOBS = 16_000;
 
 function toRecallSource(
   currentSession: () => SessionManager | undefined,
@@ -391,7 +389,7 @@ async function missingHistoryNotices(
 }
 
 /** One notice if a sandbox was expected for commands and is not available. */
-function sandboxNotices({ sandbox }: SessionOptions, tools: readonly Tool[]): Notice[] {
+function sandboxNotices({ commands: { sandbox } }: SessionOptions, tools: readonly Tool[]): Notice[] {
   const message = tools.some(({ name }) => name === "bash") ? sandbox.startProblem : undefined;
   if (message === undefined) return [];
   return [{ level: sandbox.setting === "required" ? "warning" : "info", code: "no_sandbox", message }];

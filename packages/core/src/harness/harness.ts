@@ -1,17 +1,17 @@
 import type { GrantStore } from "../approval/grant-store.ts";
 import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
-import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
-import { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals } from "./approve.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
 import type { ProjectStart } from "./earlier-session.ts";
 import { loadConfig } from "./load-config.ts";
+import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
 import type {
   ExtensionCommand,
   Harness,
@@ -41,11 +41,13 @@ export interface ProjectChoices extends SessionChoices {
   grants?: GrantStore | undefined;
   /** The existing recording of the models' replies. */
   recording?: Recording | undefined;
+  /** Of the session that this one replaces, which is closed with `keepsCommands` then; new ones when left out. */
+  commands?: SessionCommands | undefined;
 }
 
 /** A session with everything that the program's own front ends show and change. */
 export interface ProjectSession
-  extends Omit<HarnessSession, "approval">,
+  extends Omit<HarnessSession, "approval" | "close">,
     Omit<ComposedSession, keyof HarnessSession>,
     Pick<Approvals, "grants"> {
   approval: Approvals["approval"];
@@ -62,10 +64,19 @@ export interface ProjectSession
   chosen: ModelChange;
   /** The recording of the models' replies, if there is one. */
   recording: Recording | undefined;
+  /** Its commands in the background. */
+  jobs: SessionJobs;
   /** The workspace for commands that the user enters: never in a sandbox. */
   workspace: Workspace;
+  /** Where its commands run, and its commands in the background. */
+  commands: SessionCommands;
   /** Adds a prompt to the input history, before the session has any other entry. */
   noteInput(text: string): void;
+  /**
+   * Saves everything and ends its commands, the detached ones aside.
+   * @param options.keepsCommands true: another session has taken them over, and they continue.
+   */
+  close(options?: { keepsCommands?: boolean }): void;
 }
 
 /**
@@ -88,9 +99,10 @@ export async function createProjectHarness({
 
 /** Composes the sessions of the program's own front ends. */
 export class ProjectHarness implements Harness {
-  private readonly temporaryDirectories = new Set<SessionTempDir>();
-  private readonly sandboxes = new Set<SessionSandbox>();
+  private readonly commandSets = new Set<SessionCommands>();
   private readonly sessions = new Set<ProjectSession>();
+  /** The ends of the commands of sessions that were closed. */
+  private readonly endings: Promise<void>[] = [];
 
   constructor(
     readonly cwd: string,
@@ -106,12 +118,11 @@ export class ProjectHarness implements Harness {
   async openSession(start: ProjectStart, choices: ProjectChoices = {}): Promise<ProjectSession> {
     const { cwd, environment, loaded, overrides } = this;
     const { config } = loaded;
-    const temporaryDirectory = new SessionTempDir();
-    const { sandbox, summary } = this.openSandbox(temporaryDirectory);
+    const commands = this.openCommands(choices.commands);
+    const { sandbox, temporaryDirectory } = commands;
     // Before the project's instructions are read: commands of a killed session could have created them.
     await sandbox.recover();
-    this.sandboxes.add(sandbox);
-    this.temporaryDirectories.add(temporaryDirectory);
+    this.commandSets.add(commands);
     let checkpoints: ComposedSession["checkpoints"] | undefined;
     const { approval, grants, approve } = openApprovals({
       cwd,
@@ -131,32 +142,23 @@ export class ProjectHarness implements Harness {
     });
     const recording = choices.recording ?? (await this.openRecording());
     const persist = overrides.persist ?? true;
-    const composed = await composeSession(
-      {
-        ...overrides,
-        persist,
-        cwd,
-        environment,
-        loaded,
-        start: this.resolveStart(start),
-        model: choices.model,
-        effort: choices.effort,
-        recording,
-        sandbox,
-        approvalMode: approval.mode,
-        approve,
-      },
-      temporaryDirectory,
-    );
+    const composed = await composeSession({
+      ...overrides,
+      persist,
+      cwd,
+      environment,
+      loaded,
+      start: this.resolveStart(start),
+      model: choices.model,
+      effort: choices.effort,
+      recording,
+      commands,
+      approvalMode: approval.mode,
+      approve,
+    });
     checkpoints = composed.checkpoints;
     if (persist) grants.saveFor(composed.session.sessionId);
-    const opened = this.toSession(composed, {
-      approval,
-      grants,
-      sandbox: summary,
-      recording,
-      temporaryDirectory,
-    });
+    const opened = this.toSession(composed, { approval, grants, recording, commands });
     this.sessions.add(opened);
     return opened;
   }
@@ -168,12 +170,13 @@ export class ProjectHarness implements Harness {
   /** Ends the processes that tools have started in this program, and those of the sandboxes. */
   async endProcesses(): Promise<void> {
     await endAllProcesses();
-    for (const sandbox of this.sandboxes) await sandbox.close();
+    await Promise.all(this.endings.splice(0));
+    for (const commands of this.commandSets) await commands.close();
   }
 
   /** Removes the temporary files of every session; for a program that must exit immediately. */
   removeTemporaryFiles(): void {
-    for (const directory of this.temporaryDirectories) directory.remove();
+    for (const { temporaryDirectory } of this.commandSets) temporaryDirectory.remove();
   }
 
   async close(): Promise<void> {
@@ -188,24 +191,16 @@ export class ProjectHarness implements Harness {
     return { fresh: true };
   }
 
-  private openSandbox(temporaryDirectory: SessionTempDir): {
-    sandbox: SessionSandbox;
-    summary: SandboxSummary;
-  } {
+  private openCommands(before: SessionCommands | undefined): SessionCommands {
     const { config, projectRoot } = this.loaded;
-    const sandbox = new SessionSandbox({
+    const settings = {
       setting: config.sandbox ?? "auto",
       environment: this.environment,
       root: projectRoot,
       writable: config.sandboxWritable,
-      directory: () => temporaryDirectory.path(),
-      notify: (message) => {
-        this.overrides.warn?.(message, "sandbox");
-        void summary.check();
-      },
-    });
-    const summary = new SandboxSummary(sandbox);
-    return { sandbox, summary };
+      notify: (message: string) => this.overrides.warn?.(message, "sandbox"),
+    };
+    return before?.continueUnder(settings) ?? new SessionCommands(settings);
   }
 
   private async openRecording(): Promise<Recording | undefined> {
@@ -217,16 +212,17 @@ export class ProjectHarness implements Harness {
 
   private toSession(
     composed: ComposedSession,
-    parts: Pick<ProjectSession, "approval" | "grants" | "sandbox" | "recording"> & {
-      temporaryDirectory: SessionTempDir;
-    },
+    parts: Pick<ProjectSession, "approval" | "grants" | "recording" | "commands">,
   ): ProjectSession {
-    const { cwd, environment, loaded, overrides, sessions } = this;
+    const { cwd, environment, loaded, overrides, sessions, commandSets, endings } = this;
     const { config, projectRoot: root } = loaded;
-    const { temporaryDirectory, ...shared } = parts;
+    const { commands } = parts;
+    const { jobs, temporaryDirectory } = commands;
     const opened: ProjectSession = {
       ...composed,
-      ...shared,
+      ...parts,
+      jobs,
+      sandbox: commands.summary,
       cwd,
       loaded,
       reloadRules: () => this.reloadRules(opened),
@@ -240,6 +236,7 @@ export class ProjectHarness implements Harness {
         sessionId: composed.session.sessionId,
         files: new FileTracker(),
         outputDirectory: () => temporaryDirectory.path(),
+        jobs,
       },
       noteInput(text) {
         if (overrides.persist === false || text === overrides.unrecordedPrompt) return;
@@ -253,9 +250,11 @@ export class ProjectHarness implements Harness {
         opened.chosen = { modelId, effort };
         return model;
       },
-      close() {
-        sessions.delete(opened);
+      close({ keepsCommands = false } = {}) {
+        if (!sessions.delete(opened)) return;
         composed.close();
+        if (keepsCommands) commandSets.delete(commands);
+        else endings.push(commands.end());
       },
     };
     return opened;
@@ -272,41 +271,5 @@ export class ProjectHarness implements Harness {
       config: { ...loaded.config, permissions },
       origins: { ...loaded.origins, permissions: origins.permissions ?? "default" },
     };
-  }
-}
-
-/**
- * Whether the commands of a session run in a sandbox, as far as known: the sandbox is tested with the first command.
- */
-export class SandboxSummary {
-  /** Called when the expected sandbox turns out to be unavailable. */
-  onChange: (() => void) | undefined;
-  /** The reason why there is no sandbox, once it was tested. */
-  private problem: string | undefined;
-
-  constructor(private readonly sandbox: SessionSandbox) {}
-
-  get isSandboxed(): boolean {
-    return this.problem === undefined && this.sandbox.isExpected;
-  }
-
-  /** A sentence, with the reason if there is no sandbox. */
-  get text(): string {
-    const { setting, startProblem } = this.sandbox;
-    if (this.isSandboxed) return "Commands run in a sandbox.";
-    if (this.problem === undefined)
-      return startProblem ?? 'Commands run unsandboxed and need approval: the setting "sandbox" is "off".';
-    return setting === "required"
-      ? `No commands can run: the setting "sandbox" is "required", and ${this.problem}.`
-      : `Commands run unsandboxed and need approval: ${this.problem}.`;
-  }
-
-  /** Tests whether there is a sandbox. */
-  async check(): Promise<void> {
-    // A failure here recurs with the next command, which reports it.
-    const state = await this.sandbox.sandboxState().catch(() => undefined);
-    if (!state || state.kind === "boxed" || state.problem === undefined || !this.isSandboxed) return;
-    this.problem = state.problem;
-    this.onChange?.();
   }
 }

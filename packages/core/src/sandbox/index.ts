@@ -30,4 +30,4 @@ export function describeSandbox({
 }
 
 const SEPARATE =
-  "Each command has processes and a localhost of its own: use a server in the same command that starts it.";
+  "Each command, also in the background, has processes and a localhost of its own: use a server in the command that starts it.";

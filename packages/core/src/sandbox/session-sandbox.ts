@@ -101,6 +101,11 @@ export class SessionSandbox {
     return (await this.open()).state;
   }
 
+  /** Ends what commands have left running, where they share their processes. */
+  async endProcesses(): Promise<void> {
+    await (await this.opening)?.endProcesses();
+  }
+
   /** Call this at the end, when no command is running. */
   async close(): Promise<void> {
     await (await this.opening)?.close();
@@ -132,7 +137,11 @@ export class SessionSandbox {
     if ("box" in opened) {
       const { box } = opened;
       this.tried = { box };
-      return { state: { kind: "boxed", wrapper: box, mayLeave }, close: () => box.close() };
+      return {
+        state: { kind: "boxed", wrapper: box, mayLeave },
+        close: () => box.close(),
+        endProcesses: () => box.endProcesses(),
+      };
     }
     this.tried = {};
     this.options.notify?.(describe(opened.problem, this.options));
@@ -142,11 +151,12 @@ export class SessionSandbox {
 
 interface OpenedBox {
   state: SandboxState;
+  endProcesses(): Promise<void>;
   close(): Promise<void>;
 }
 
 function without(state: SandboxState): OpenedBox {
-  return { state, close: async () => {} };
+  return { state, close: async () => {}, endProcesses: async () => {} };
 }
 
 function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">): SandboxState {

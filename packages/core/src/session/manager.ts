@@ -115,7 +115,7 @@ export class SessionManager {
     const file = options.file ?? (await findAndReadSession(this.config.paths, options));
     if (!file) return false;
     this.exchange(continueSession(this.location, file));
-    if (file.skippedLines > 0) this.warn(damagedLines(file.skippedLines));
+    if (file.skippedLines > 0) this.report(damagedLines(file.skippedLines));
     return true;
   }
 
@@ -288,6 +288,11 @@ export class SessionManager {
     return readCustomEntries(customEntriesOn(log.path(), log.entries), customType);
   }
 
+  /** Adds an event to those of the active run, or of the next one. */
+  report(event: AgentEvent): void {
+    (this.running ?? this.pendingNotices).push(event);
+  }
+
   /** Writes everything to disk, including a prompt without an answer. */
   flush(): void {
     flushSession(this.session);
@@ -300,7 +305,7 @@ export class SessionManager {
   }
 
   private get location() {
-    return toSessionLocation(this.config, (notice) => this.warn(notice));
+    return toSessionLocation(this.config, (notice) => this.report(notice));
   }
 
   private exchange(session: LiveSession): void {
@@ -322,16 +327,14 @@ export class SessionManager {
     const onEnd = () => {
       this.running = undefined;
     };
-    const { agentConfig, nudgeInterval } = this.config;
-    return new SessionRun({ session, guard, agentConfig, nudgeInterval, steering, pendingNotices, onEnd });
+    const { agentConfig, nudgeInterval, takeNotes } = this.config;
+    return new SessionRun({
+      ...{ session, guard, agentConfig, nudgeInterval, takeNotes, steering, pendingNotices, onEnd },
+    });
   }
 
   private assertNoRun(): void {
     if (this.running) throw new Error("This session is busy: wait until the run has ended.");
-  }
-
-  private warn(notice: AgentEvent): void {
-    (this.running ?? this.pendingNotices).push(notice);
   }
 }
 
@@ -357,6 +360,8 @@ export interface SessionManagerConfig {
   context?: ContextOptions | undefined;
   /** Model replies without `add_knowledge` after which the model is reminded of it; never by default. */
   nudgeInterval?: number | undefined;
+  /** See `AgentLoopConfig`. */
+  takeNotes?: (() => string[]) | undefined;
   /** Receives every event of every run, in order, in addition to the consumer of the run. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
 }

@@ -20,6 +20,8 @@ interface SessionRunDeps {
   /** See `SessionManagerConfig`. */
   nudgeInterval?: number | undefined;
   steering: SteeringQueue;
+  /** See `AgentLoopConfig`. */
+  takeNotes?: AgentLoopConfig["takeNotes"];
   /** Notices from before the run, reported after its first event. */
   pendingNotices: AgentEvent[];
   /** Called when everything is saved, just before `agent_end` is emitted: from then on another run may start. */
@@ -56,6 +58,7 @@ export class SessionRun {
       remind: createKnowledgeReminder(session.log, { interval, tools }),
       record: (message) => this.keep(message),
       takeSteering: () => steering.take(),
+      takeNotes: this.parts.takeNotes,
       prepareContext: (request) => guard.prepare(request),
     });
     void loop.consume((event) => this.forward(event));

@@ -124,6 +124,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
    * request, so this may only change when the request changes anyway, as at a compaction.
    */
   isOffered?(): boolean;
+  /** Described to the model only together with the tool of that name. */
+  goesWith?: string;
   /** True when the call changes nothing: such calls run in parallel. */
   readOnly?: boolean;
   /** True for a call that waits or polls: repeating it does not indicate a loop. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
+import type { JobToolOptions } from "./job-tools.ts";
 import { loadParameters } from "./load-parameters.ts";
 import type { BashParameters } from "./parameters.ts";
 import type { Workspace } from "./workspace.ts";
@@ -8,28 +9,38 @@ import type { Workspace } from "./workspace.ts";
 /** The arguments of a call, validated by `bashParameters`. */
 export type BashArguments = z.output<BashParameters>;
 
-/** Runs shell commands, each from the working directory, with no terminal, an empty stdin and no keys. */
-export function createBashTool(workspace: Workspace): Tool<BashParameters> {
+/**
+ * Runs shell commands, each from the working directory, with no terminal, an empty stdin and no keys.
+ * @param options.offersJobs false: the arguments about jobs are not described.
+ */
+export function createBashTool(
+  workspace: Workspace,
+  { offersJobs = workspace.jobs !== undefined }: JobToolOptions = {},
+): Tool<BashParameters> {
   return {
     name: "bash",
     description:
       "Runs a shell command. Every call starts in the working directory, with an empty stdin and no terminal. " +
-      "Long output is cut in the middle and kept whole in a file. What runs in the background (&) lives on until the session ends.",
+      `Long output is cut in the middle and kept whole in a file. ${offersJobs ? WITH_JOBS : WITHOUT_JOBS}`,
     get parameters() {
       return loadParameters().bashParameters;
     },
-    inputSchema: INPUT_SCHEMAS.bash,
+    inputSchema: offersJobs ? INPUT_SCHEMAS.bash : withoutJobArguments(INPUT_SCHEMAS.bash),
     approval(args) {
-      const isOutside = workspace.sandboxState !== undefined && args.outside_sandbox === true;
+      const detach = args.detach === true;
+      const isOutside = workspace.sandboxState !== undefined && (detach || args.outside_sandbox === true);
       const reason = isOutside ? quoteReason(args.reason) : undefined;
       const line = args.command.trim().replace(/\s*\n\s*/g, " ↵ ");
+      const how = `${detach ? " beyond the end of the session" : ""}${isOutside ? " outside the sandbox" : ""}`;
       return {
         permission: "execute",
         toolName: "bash",
-        description: `${isOutside ? "bash outside the sandbox" : "bash"}: ${line}`,
-        details: isOutside
-          ? { command: args.command, outsideSandbox: true, ...(reason && { reason }) }
-          : { command: args.command },
+        description: `bash${how}: ${line}`,
+        details: {
+          command: args.command,
+          ...(isOutside && { outsideSandbox: true, ...(reason && { reason }) }),
+          ...(detach && { detach }),
+        },
       };
     },
     // A loop that only polls has a pause in it.
@@ -45,6 +56,15 @@ export function createBashTool(workspace: Workspace): Tool<BashParameters> {
       return result;
     },
   };
+}
+
+const WITH_JOBS =
+  "Start servers and watchers with background: true; job_output shows what they print. They live until the session ends.";
+const WITHOUT_JOBS = "Start servers and watchers with `&`; they live until the session ends.";
+
+function withoutJobArguments(schema: typeof INPUT_SCHEMAS.bash): Record<string, unknown> {
+  const { background: _, on_timeout: __, detach: ___, ...properties } = schema.properties;
+  return { ...schema, properties };
 }
 
 // A few terminal rows: the model's stated reason must not displace the command itself.

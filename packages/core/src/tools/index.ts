@@ -1,6 +1,7 @@
 import type { Tool } from "../tool/types.ts";
 import { createBashTool } from "./bash.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./file-tools.ts";
+import { createJobTools, type JobToolOptions } from "./job-tools.ts";
 import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -8,7 +9,7 @@ export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledg
 export { createRecallTool, type RecallSource } from "./recall.ts";
 
 /** The tools of a session, in the order of their definitions for the model. */
-export function createTools(workspace: Workspace): Tool[] {
+export function createTools(workspace: Workspace, jobOptions?: JobToolOptions): Tool[] {
   return [
     createReadTool(workspace),
     createLsTool(workspace),
@@ -16,6 +17,7 @@ export function createTools(workspace: Workspace): Tool[] {
     createGrepTool(workspace),
     createEditTool(workspace),
     createWriteTool(workspace),
-    createBashTool(workspace),
+    createBashTool(workspace, jobOptions),
+    ...createJobTools(workspace, jobOptions),
   ];
 }

@@ -63,12 +63,40 @@ export const bashParameters = z.strictObject({
     .optional()
     .describe("Where commands are sandboxed: ask the user to run it outside"),
   reason: z.string().optional().describe("Why outside"),
+  background: z.boolean().optional().describe("Start it as a job and return at once"),
+  on_timeout: z.enum(["kill", "background"]).optional().describe("Default kill"),
+  detach: z.boolean().optional().describe("With background: ask the user to let it outlive the session"),
 });
 
 /** See `ReadParameters`. */
 export type BashParameters = typeof bashParameters;
 
-/** The working directory is searched when `path` is left out or empty. */
+const MAX_WAIT_MS = 600_000;
+
+// It looks like a number, so models give one.
+const jobId = z.preprocess((id) => (typeof id === "number" ? String(id) : id), z.string());
+
+/** A wait that is too long is shortened. */
+export const jobOutputParameters = z.strictObject({
+  id: jobId,
+  wait_ms: z
+    .int()
+    .min(0)
+    .transform((waitMs) => Math.min(waitMs, MAX_WAIT_MS))
+    .optional()
+    .describe("Wait so long for its end, or for a line that matches filter"),
+  filter: z.string().optional().describe("Regular expression; other new lines are dropped"),
+});
+
+/** See `ReadParameters`. */
+export type JobOutputParameters = typeof jobOutputParameters;
+
+export const jobKillParameters = z.strictObject({ id: jobId });
+
+/** See `ReadParameters`. */
+export type JobKillParameters = typeof jobKillParameters;
+
+/** The working directory is searched where `path` is left out or empty. */
 export const globParameters = z.strictObject({
   pattern: z.string().min(1).describe("Such as src/**/*.ts"),
   path: z.string().optional().describe("Directory to search in"),

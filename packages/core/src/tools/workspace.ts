@@ -2,6 +2,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
 
 /** The environment of a session's tools. All paths are absolute and real. */
 export interface Workspace {
@@ -21,7 +22,9 @@ export interface Workspace {
   sandboxState?: (() => Promise<SandboxState>) | undefined;
   /** The temporary directory of commands; undefined, or left out, if they use the system's directories. */
   commandTemporary?: (() => CommandTemporary | undefined) | undefined;
-  /** Knows the placeholders of secrets in texts for the model. */
+  /** Commands in the background; where it is left out, every command runs in the foreground. */
+  jobs?: SessionJobs | undefined;
+  /** Knows the placeholders that stand for secrets in what the model reads. */
   redactor?: SecretRedactor | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */
   sessionId: string;

@@ -61,7 +61,7 @@ describe.skipIf(problem !== undefined)("the end of a sandboxed command", () => {
     const begin = performance.now();
     const first = await run(`(while :; do date > alive; sleep 0.05; done) & sleep ${seconds} & echo started`);
     expect(performance.now() - begin).toBeLessThan(1_000 + BUSY_MS);
-    expect(first.output).toBe("started\n[a background process it started is still running]");
+    expect(first.output).toBe("started\n[a background process it started is still running: job 1]");
     await Bun.sleep(1_200);
     const before = text("project/alive");
     await run("true");

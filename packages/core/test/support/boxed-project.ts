@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { SessionJobs } from "../../src/jobs/session-jobs.ts";
 import type { SandboxedShell } from "../../src/sandbox/box/sandboxed-command.ts";
 import { findSandboxProgram } from "../../src/sandbox/detect.ts";
 import { type OpenBoxOptions, openBox } from "../../src/sandbox/open-sandbox.ts";
@@ -18,6 +19,7 @@ export interface BoxedProject {
   quarantine: string;
   box: SandboxedShell;
   workspace: Workspace;
+  jobs: SessionJobs;
   files: FileTracker;
   /** What the user was told. */
   told: string[];
@@ -78,17 +80,19 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
   if (!("box" in opened)) throw new Error(opened.problem);
   const { box } = opened;
   const files = new FileTracker();
+  const jobs = new SessionJobs();
   const workspace: Workspace = {
     cwd: root,
     root,
     files,
     outputDirectory: () => session,
+    jobs,
     environment,
     sessionId: "20260225103000-abcdef",
     sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: options.mayLeave ?? true }),
   };
   return {
-    ...{ top, root, home, session, box, workspace, files, told, at, put },
+    ...{ top, root, home, session, box, workspace, jobs, files, told, at, put },
     quarantine: join(home, ".local", "state", "diligent", "quarantine"),
     text: (path) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined),
     run: (command, { timeout, signal, outside } = {}) =>

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { SpoolFile } from "../../src/infrastructure/process/output-file.ts";
+import { OutputFile } from "../../src/infrastructure/process/output-file.ts";
 import { CommandOutput } from "../../src/tools/shell/output.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 function collect(text: string, chunkBytes: number) {
   const directory = makeTempDir();
-  const output = new CommandOutput(() => SpoolFile.create(directory, "call_1"));
+  const output = new CommandOutput(() => OutputFile.create(directory, "call_1"));
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; start += chunkBytes) {
     output.add(bytes.subarray(start, start + chunkBytes));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ByteRing, headOfOutput, tailOf, toOutputText } from "../../src/tools/shell/output.ts";
+import { ByteRing } from "../../src/infrastructure/process/byte-ring.ts";
+import { headOfOutput, tailOf, toOutputText } from "../../src/tools/shell/output.ts";
 
 test.each([
   ["colours go", "\u001b[31mred\u001b[0m", "red"],

@@ -80,6 +80,19 @@ export const bash: ToolRenderer = {
     `${PROMPT}${call.text("command") ?? call.inputText()}\n\n${call.output || call.partial}`,
 };
 
+/** `job_output 1 · exit 1` and the end of the new output. */
+const job: ToolRenderer = {
+  title: (call) => [call.text("id") ?? "?", call.text("filter") ?? ""].join(" ").trim(),
+  summary: (call) => /\[(exit \d+|killed|ended by \w+)\]\s*$/.exec(call.output)?.[1],
+  answer(call, { theme }) {
+    const output = call.output.trimEnd().replace(/\n?\[(?:running|exit \d+|killed|ended by \w+)\]$/, "");
+    if (call.state !== "done" || output === "") return [];
+    const { shown, hidden } = lastLines(output.split("\n"), MAX_OUTPUT_LINES);
+    const above = hidden === 0 ? [] : [`… ${formatCount(hidden, "line")} above`];
+    return [...above, ...shown].map(theme.dim);
+  },
+};
+
 function withoutExitCode(call: SafeCall): string {
   const output = call.output.trimEnd();
   const note = `[exit code ${call.metadataNumber("exitCode")}]`;
@@ -248,7 +261,10 @@ function isNewFile(call: SafeCall): boolean {
 
 /** The renderer of each tool; all other tools share one. */
 const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
-  Object.entries({ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write }),
+  Object.entries({
+    ...{ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write },
+    ...{ job_output: job, job_kill: job },
+  }),
 );
 
 /** A call as lines of at most `width` columns: the request, and its output or outcome, shortened. */

@@ -15,6 +15,10 @@ export const ACTIONS = {
   "app.clear": { keys: ["ctrl+c"], label: "Clear the prompt; twice: quit" },
   "app.exit": { keys: ["ctrl+d"], label: "Quit, on an empty prompt" },
   "app.suspend": { keys: ["ctrl+z"], label: "Suspend; fg resumes" },
+  "app.background": {
+    keys: ["ctrl+b"],
+    label: "Move the running command to the background",
+  },
   "app.approvalMode": { keys: ["shift+tab"], label: "Next approval mode" },
   "app.expandResult": { keys: ["ctrl+o"], label: "Show thinking and results in full, in the pager" },
   "app.externalEditor": { keys: ["ctrl+g"], label: "Write the prompt in $VISUAL or $EDITOR" },

@@ -20,7 +20,12 @@ export function isMountNamespaceUsed(id: string, table: string, { isUrgent = tru
   return last.ids.has(id);
 }
 
-/** Undefined for a process that has ended, or that is not accessible. */
+/** The numbers of the processes in a mount namespace, as the table has them. */
+export function findInMountNamespace(id: string, table: string): number[] {
+  return listProcesses(table).filter((pid) => readMountNamespace(pid, table) === id);
+}
+
+/** Undefined for a process that has ended, or that is not ours to look at. */
 export function readMountNamespace(pid: number, table = "/proc"): string | undefined {
   try {
     return /^mnt:\[(\d+)\]$/.exec(readlinkSync(`${table}/${pid}/ns/mnt`))?.[1];

@@ -10,7 +10,10 @@ const SETTLE_LIMIT_MS = 300;
 // a server's log and too little to keep a core busy.
 const IDLE_PAUSE_MS = 100;
 
-// A pipe that is always full would otherwise block key presses and timers.
+// At most some 50 MB a second.
+const SLOW_PAUSE_MS = 10;
+
+// A pipe that is always full would be read for ever without a key press or a timer getting its turn.
 const YIELD_BYTES = 512 * 1024;
 
 /**
@@ -18,9 +21,11 @@ const YIELD_BYTES = 512 * 1024;
  * dropped, so that a background child neither blocks on a full pipe nor dies of a closed one.
  */
 export class OutputReader {
-  private readonly finished: Promise<void>;
+  /** Resolves at the end of the output. */
+  readonly finished: Promise<void>;
   private onChunk: ((chunk: Uint8Array) => void) | undefined;
   private chunks = 0;
+  private isSlow = false;
 
   constructor(
     private readonly child: Pick<ChildProcess, "outputs" | "hasUnreadOutput" | "closeOutputs">,
@@ -46,6 +51,11 @@ export class OutputReader {
     return false;
   }
 
+  /** From now on much output is read with pauses: it delays whoever writes it, and not the rest of this program. */
+  slowDown(): void {
+    this.isSlow = true;
+  }
+
   release(): void {
     this.onChunk = undefined;
   }
@@ -66,7 +76,7 @@ export class OutputReader {
       unyielded += value.length;
       if (unyielded < YIELD_BYTES) continue;
       unyielded = 0;
-      await nextTurn();
+      await (this.isSlow ? sleep(SLOW_PAUSE_MS) : nextTurn());
     }
   }
 }

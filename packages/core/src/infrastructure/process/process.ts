@@ -2,7 +2,7 @@ import { closeSync, openSync, statSync } from "node:fs";
 import { systemErrorText } from "../system-error.ts";
 import { registerEnding } from "./all-processes.ts";
 import { CommandReport, type ReportFormat } from "./command-report.ts";
-import { isMountNamespaceUsed } from "./mount-namespace.ts";
+import { findInMountNamespace, isMountNamespaceUsed } from "./mount-namespace.ts";
 import { hasUnreadBytes, type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -12,6 +12,8 @@ import {
   type ProcessGroup,
   type ProcessRole,
   type ProcessTree,
+  readCpuMs,
+  readTreeCpuMs,
 } from "./tree.ts";
 
 /** How a child is started; its stdin is empty. */
@@ -62,7 +64,9 @@ export interface ChildProcess {
    * after two seconds with false if a process could not be ended.
    */
   end(): Promise<boolean>;
-  /** Kills the process itself immediately. */
+  /** Processor time of what runs of it now. */
+  cpuTimeMs(): number;
+  /** Kills the process itself, at once. */
   kill(): void;
   /** From now on it does not keep this program alive. */
   release(): void;
@@ -194,6 +198,7 @@ function toChildProcess(
     if (report !== undefined && processTable === undefined) return;
     for (let isUrgent = true; isRunning({ isUrgent }); isUrgent = false) await pauseUnnoticed();
     isGone = true;
+    processRegistry.delete(group);
   });
   return {
     pid: child.pid,
@@ -206,6 +211,11 @@ function toChildProcess(
     gone,
     report,
     end: () => endTree(tree),
+    cpuTimeMs: () => {
+      const id = tree().mountNamespace;
+      if (processTable === undefined) return readTreeCpuMs(tree());
+      return id === undefined ? 0 : readCpuMs(findInMountNamespace(id, processTable), processTable);
+    },
     kill: () => child.kill("SIGKILL"),
     release: () => child.unref(),
     // A program that a signal ended may not have reported its state.
@@ -219,8 +229,8 @@ function toChildProcess(
 
 const LOOK_EVERY_MS = 1_000;
 
-/** A pause that does not keep the program alive. */
-function pauseUnnoticed(): Promise<void> {
+/** Between two looks at what runs in the background; keeps no program alive that has nothing else to do. */
+export function pauseUnnoticed(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, LOOK_EVERY_MS).unref());
 }
 

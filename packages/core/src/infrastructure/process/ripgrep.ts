@@ -16,7 +16,9 @@ export interface RipgrepOptions {
   /** Where to search for ripgrep if the bundled one is missing. */
   search: { environment: Environment; outside: string };
   signal: AbortSignal;
-  /** The separator of output records. */
+  /** What it reads from its stdin, which is empty when left out. */
+  input?: ReadableStream<Uint8Array> | undefined;
+  /** What ends a record of the output. */
   separator: "\n" | "\0";
   /** Called with each record, without its separator; false ends the search. */
   onRecord(record: string): boolean;
@@ -33,7 +35,7 @@ export interface RipgrepEnd {
 }
 
 /**
- * Runs ripgrep without the user's or the project's ripgrep configuration, with an empty stdin.
+ * Runs ripgrep, untouched by the user's or the project's ripgrep configuration.
  *
  * @throws when there is no ripgrep, and for an argument with a NUL character.
  */
@@ -47,7 +49,7 @@ export async function runRipgrep(options: RipgrepOptions): Promise<RipgrepEnd> {
   const child = Bun.spawn([program, "--no-config", ...options.args], {
     cwd: options.cwd,
     env: markEnvironment(environment).marked,
-    stdin: "ignore",
+    stdin: options.input ?? "ignore",
     stdout: "pipe",
     stderr: "pipe",
   });

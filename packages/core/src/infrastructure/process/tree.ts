@@ -49,7 +49,7 @@ export function findProcessTree({
     mountNamespace !== undefined && readMountNamespace(pid) === mountNamespace;
   for (const { pid, group, session } of rows) {
     const isMember = groups.includes(group) || groups.includes(session);
-    if (isMember || reader.hasMark(pid, mark) || isInside(pid)) found.add(pid);
+    if (isMember || (mark && reader.hasMark(pid, mark)) || isInside(pid)) found.add(pid);
   }
   addDescendants(rows, found);
   found.delete(process.pid);
@@ -104,11 +104,44 @@ function toRow(pid: number, stat = ""): ProcessRow | undefined {
   return { pid, parent: Number(parent), group: Number(group), session: Number(session) };
 }
 
-/** How to find a process and its descendants: the groups it leads, and a text in their environment. */
+// The unit of times in /proc, on every architecture that Linux has today (USER_HZ).
+const TICK_MS = 10;
+// In /proc/PID/stat, counted from the state: utime, stime, and those of children that were waited for.
+const CPU_FIELDS = [11, 12, 13, 14];
+
+/** Processor time of these processes and of their children that have ended. @param table see `isMountNamespaceUsed`. */
+export function readCpuMs(processes: readonly number[], table = "/proc"): number {
+  const ticks = processes.map((pid) => {
+    const fields = statFields(readQuietly(`${table}/${pid}/stat`));
+    return CPU_FIELDS.reduce((sum, field) => sum + Number(fields[field] ?? 0), 0);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) * TICK_MS;
+}
+
+/** The same for all that runs of a tree. */
+export function readTreeCpuMs(tree: ProcessTree): number {
+  return hasProcessTable() ? readCpuMs(findProcessTree(tree).processes.map(({ pid }) => pid)) : 0;
+}
+
+/** From the state on, which follows the name in parentheses: that may itself hold spaces and parentheses. */
+function statFields(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return ""; // It has ended.
+  }
+}
+
+/** How to find a process and what it started: the groups it leads, and a text in the environment of its descendants. */
 export interface ProcessTree {
   groups: readonly number[];
-  mark: string;
-  /** Its own mount namespace. */
+  /** None of its processes is found by one when left out. */
+  mark?: string | undefined;
+  /** The mount namespace that it has to itself. */
   mountNamespace?: string | undefined;
   /** Those groups that end by themselves after the others: they are killed, never sent TERM. */
   keepers?: readonly number[] | undefined;
@@ -267,7 +300,7 @@ function readStartTime(pid: number): string | undefined {
   if (!hasProcessTable()) return undefined;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const fields = statFields(stat);
     return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[START_TIME_FIELD];
   } catch {
     // It has ended.

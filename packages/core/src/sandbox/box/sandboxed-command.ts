@@ -224,6 +224,11 @@ export class SandboxedShell implements ShellWrapper {
     return this.options.namespace !== undefined;
   }
 
+  /** Ends everything that runs in the namespaces of the session. */
+  async endProcesses(): Promise<void> {
+    await this.options.namespace?.end("the session was closed");
+  }
+
   /** Call this when nothing is running: moves away files left by background processes. */
   async close(): Promise<void> {
     await this.keeper.close();

@@ -1,4 +1,5 @@
-import type { SpoolFile } from "../../infrastructure/process/output-file.ts";
+import { ByteRing } from "../../infrastructure/process/byte-ring.ts";
+import type { OutputFile } from "../../infrastructure/process/output-file.ts";
 import { formatBytes } from "../target.ts";
 
 // Below the limits of a tool result (50 KB, 2,000 lines), to leave room for the notes around the output.
@@ -9,20 +10,23 @@ const TAIL = { maxBytes: 32 * 1024, maxLines: 1_360 };
 
 const LATEST = { maxBytes: 4 * 1024, maxLines: 20 };
 
+/** Where a long output is kept. */
+export type KeptOutput = Pick<OutputFile, "write" | "close" | "path" | "shortfall">;
+
 /**
  * Collects the output of a command in bounded memory: all of it while it is short, otherwise its beginning and end, and
  * the complete output in a file.
  */
-export class CommandOutput {
+export class CommandOutput<Kept extends KeptOutput = KeptOutput> {
   private readonly first: Uint8Array[] = [];
   private firstBytes = 0;
   private ring: ByteRing | undefined;
-  private spool: SpoolFile | undefined;
+  private spool: Kept | undefined;
   private totalBytes = 0;
   private totalLines = 0;
 
-  /** @param openSpool called once, when the output has become too long to show. */
-  constructor(private readonly openSpool: () => SpoolFile | undefined) {}
+  /** @param openSpool called once, when the output has become too long to be shown. */
+  constructor(private readonly openSpool: () => Kept | undefined) {}
 
   add(chunk: Uint8Array): void {
     this.totalBytes += chunk.length;
@@ -51,6 +55,23 @@ export class CommandOutput {
   /** The output for the model. Call this once, at the end. */
   finish(): string {
     this.spool?.close();
+    return this.describe();
+  }
+
+  /**
+   * The output so far for the model, with what keeps all of it from now on. Call this in place of `finish` for a command
+   * that continues.
+   */
+  handOver(): { text: string; kept: Kept | undefined; end: Uint8Array; totalBytes: number } {
+    if (!this.ring) {
+      this.spool = this.openSpool();
+      for (const chunk of this.first) this.spool?.write(chunk);
+    }
+    const end = this.ring?.read() ?? Buffer.concat(this.first);
+    return { text: this.describe(), kept: this.spool, end, totalBytes: this.totalBytes };
+  }
+
+  private describe(): string {
     const start = Buffer.concat(this.first);
     if (!this.ring) return toOutputText(start);
     const head = headOfOutput(start, HEAD);
@@ -79,8 +100,8 @@ export class CommandOutput {
 
   private describeFile(): string {
     if (!this.spool) return "it was not saved";
-    const { path, failure } = this.spool;
-    return failure === undefined ? `complete output: ${path}` : `the output, ${failure}, is in ${path}`;
+    const { path, shortfall } = this.spool;
+    return shortfall === undefined ? `complete output: ${path}` : `the output, ${shortfall}, is in ${path}`;
   }
 }
 
@@ -168,34 +189,4 @@ function characterStart(bytes: Buffer, end: number): number {
 /** The second to fourth bytes of a UTF-8 character have the bits 10xxxxxx. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
-/** Keeps the last `capacity` bytes that are written to it. */
-export class ByteRing {
-  private readonly bytes: Uint8Array;
-  /** The position of the next byte. */
-  private position = 0;
-  private total = 0;
-
-  constructor(private readonly capacity: number) {
-    this.bytes = new Uint8Array(capacity);
-  }
-
-  write(chunk: Uint8Array): void {
-    this.total += chunk.length;
-    const kept = chunk.subarray(Math.max(0, chunk.length - this.capacity));
-    const first = kept.subarray(0, this.capacity - this.position);
-    this.bytes.set(first, this.position);
-    this.bytes.set(kept.subarray(first.length), 0);
-    this.position = (this.position + kept.length) % this.capacity;
-  }
-
-  /** The kept bytes in order, as a copy; at most the last `maxBytes` of them. */
-  read(maxBytes: number = this.capacity): Buffer {
-    const all =
-      this.total < this.capacity
-        ? Buffer.from(this.bytes.subarray(0, this.position))
-        : Buffer.concat([this.bytes.subarray(this.position), this.bytes.subarray(0, this.position)]);
-    return all.subarray(Math.max(0, all.length - maxBytes));
-  }
 }

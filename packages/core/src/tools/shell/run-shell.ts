@@ -1,48 +1,49 @@
 import { createThrottle } from "../../infrastructure/async.ts";
-import { createChildEnvironment, resolveExecutable } from "../../infrastructure/process/environment.ts";
-import { SpoolFile } from "../../infrastructure/process/output-file.ts";
-import { type CommandEnd, runCommand } from "../../infrastructure/process/run.ts";
+import { OutputFile } from "../../infrastructure/process/output-file.ts";
+import { type CommandEnd, type CommandRest, runCommand } from "../../infrastructure/process/run.ts";
 import type { ShellCommand, WrappedCommand } from "../../infrastructure/process/shell-wrapper.ts";
-import { monotonicMs } from "../../infrastructure/runtime.ts";
+import { monotonicMs, now } from "../../infrastructure/runtime.ts";
+import type { Job } from "../../jobs/job.ts";
+import { CollectedOutput } from "../../jobs/job-output.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";
 import type { Workspace } from "../workspace.ts";
 import { CommandOutput } from "./output.ts";
+import { toShellCommand } from "./shell-command.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
 const MAX_ATTEMPTS = 3;
+// Whether the sandbox of a command in the background could be made is known by then.
+const START_MS = 20;
 
-// Linux accepts arguments of at most 32 pages, including the closing NUL.
-const MAX_COMMAND_BYTES = 128 * 1024 - 1;
-
-/** Runs one command to its end, its timeout or an abort. @throws Error when it cannot be started. */
+/**
+ * Runs one command to its end, its timeout or an abort, or makes a job of it. @throws Error when it cannot be started.
+ */
 export async function runShell(
   args: BashArguments,
   workspace: Workspace,
   context: ToolContext,
 ): Promise<ToolResult> {
   if (context.signal.aborted) throw new Error("Interrupted before the command was started.");
-  refuseUnrunnable(args.command);
-  const command = {
-    argv: [findShell(workspace), "-c", args.command],
-    cwd: workspace.cwd,
-    environment: createChildEnvironment(workspace),
-    writtenFiles: () => workspace.files.findAsWritten(),
-  };
-  const run = { command, context, workspace, timeoutMs: args.timeout ?? DEFAULT_TIMEOUT_MS };
+  if (args.detach) return (await import("./run-detached.ts")).runDetached(args, workspace);
+  const command = toShellCommand(args.command, workspace);
+  const isBackground = args.background === true && workspace.jobs !== undefined;
+  if (isBackground) workspace.jobs?.assertRoom();
+  const timeoutMs = isBackground ? START_MS : (args.timeout ?? DEFAULT_TIMEOUT_MS);
+  const run = { args, command, context, workspace, timeoutMs, isBackground };
   const notes: string[] = [];
   for (let attempt = 1; ; attempt++) {
     const wrapped = await wrapForSandbox(command, args, workspace);
     if (wrapped === undefined) return runOutside(run);
-    const { end, output, durationMs } = await runSandboxed({ ...run, wrapped });
-    const text = output.finish().trimEnd();
-    const failure = attempt < MAX_ATTEMPTS && !end.hasBegun ? wrapped.findFailure(text) : undefined;
-    if (failure === undefined || context.signal.aborted)
-      return toResult({ ...run, end, output, durationMs, text, wrapped, notes });
-    if (failure === "processes") await wrapped.endSession?.(`there was no room for one more (${text})`);
+    const done = await runSandboxed({ ...run, wrapped });
+    const isFailed = attempt < MAX_ATTEMPTS && !done.end.hasBegun && !done.job?.isRunning;
+    const failure = isFailed ? wrapped.findFailure(done.text) : undefined;
+    if (failure === undefined || context.signal.aborted) return toResult({ ...run, ...done, wrapped, notes });
+    if (failure === "processes") await wrapped.endSession?.(`there was no room for one more (${done.text})`);
     // Protected files removed from background processes are reported in any case.
-    notes.push(...wrapped.finish(end).notes);
+    notes.push(...wrapped.finish(done.end).notes);
+    if (done.job) workspace.jobs?.forget(done.job);
   }
 }
 
@@ -56,54 +57,101 @@ async function runSandboxed(run: Run & { wrapped: WrappedCommand }): Promise<Run
 }
 
 interface Run {
+  args: BashArguments;
   command: ShellCommand;
   context: ToolContext;
   workspace: Workspace;
   timeoutMs: number;
+  /** It becomes a job at once. */
+  isBackground: boolean;
   wrapped?: WrappedCommand | undefined;
 }
 
 interface RunEnd {
   end: CommandEnd;
-  output: CommandOutput;
+  /** The output so far, for the model. */
+  text: string;
+  outputPath: string | undefined;
   durationMs: number;
+  /** What it has become, if it runs in the background. */
+  job?: Job | undefined;
 }
 
 async function runOutside(run: Run): Promise<ToolResult> {
   const finishOutside = await leaveSandbox(run.workspace);
   try {
     const done = await runOnce(run);
-    return toResult({
-      ...run,
-      ...done,
-      text: done.output.finish().trimEnd(),
-      notes: finishOutside?.() ?? [],
-    });
+    return toResult({ ...run, ...done, notes: finishOutside?.() ?? [] });
   } catch (error) {
     finishOutside?.();
     throw error;
   }
 }
 
-async function runOnce({ command, context, workspace, timeoutMs, wrapped }: Run): Promise<RunEnd> {
-  const output = new CommandOutput(() => openSpool(workspace, context.toolCallId));
+async function runOnce({
+  args,
+  command,
+  context,
+  workspace,
+  timeoutMs,
+  isBackground,
+  wrapped,
+}: Run): Promise<RunEnd> {
+  const { jobs } = workspace;
+  const output = new CommandOutput(() => openOutputFile(workspace, context.toolCallId));
   const updates = createThrottle(() => context.onUpdate?.(output.latest()), UPDATE_INTERVAL_MS);
+  const foreground = isBackground ? undefined : jobs?.enterForeground();
   const begin = monotonicMs();
+  let receive = (chunk: Uint8Array) => {
+    output.add(chunk);
+    if (context.onUpdate) updates.request();
+  };
   try {
     const end = await runCommand({
       ...(wrapped ?? command),
       cwd: workspace.cwd,
       timeoutMs,
       signal: context.signal,
-      onOutput(chunk) {
-        output.add(chunk);
-        if (context.onUpdate) updates.request();
-      },
+      leave: foreground?.leave,
+      outlivesTimeout: isBackground || (args.on_timeout === "background" && jobs?.hasRoom === true),
+      onOutput: (chunk) => receive(chunk),
     });
-    return { end, output, durationMs: Math.round(monotonicMs() - begin) };
+    const durationMs = Math.round(monotonicMs() - begin);
+    const rest = end.rest ?? (isBackground ? toEndedRest(end) : undefined);
+    if (
+      jobs === undefined ||
+      rest === undefined ||
+      !(end.cause === "leave" || isBackground || jobs.hasRoom)
+    ) {
+      rest?.release();
+      return { end, text: output.finish().trimEnd(), outputPath: output.path, durationMs };
+    }
+    const { text, kept, end: lastBytes, totalBytes } = output.handOver();
+    const collected = new CollectedOutput(kept, { end: lastBytes, totalBytes });
+    receive = (chunk) => collected.add(chunk);
+    const job = jobs.add({
+      command: args.command,
+      rest,
+      output: collected,
+      startedAtMs: now() - durationMs,
+      isUnseen: isBackground,
+    });
+    return { end, text: text.trimEnd(), outputPath: kept?.path, durationMs, job };
   } finally {
+    foreground?.done();
     updates.stop();
   }
+}
+
+/** A command that ended while it was being started in the background is a job all the same. */
+function toEndedRest({ exitCode, signal }: CommandEnd): CommandRest {
+  return {
+    exited: Promise.resolve({ exitCode, signal }),
+    ended: Promise.resolve(),
+    end: async () => true,
+    cpuTimeMs: () => 0,
+    release: () => {},
+  };
 }
 
 /** The command wrapped for the sandbox; undefined if it runs unsandboxed. @throws Error if it may not run. */
@@ -129,73 +177,59 @@ async function leaveSandbox({ sandboxState }: Workspace): Promise<(() => readonl
   return state?.kind === "boxed" ? state.wrapper.leave() : undefined;
 }
 
-function refuseUnrunnable(command: string): void {
-  if (command.includes("\0"))
-    throw new Error("The command contains a NUL character, which cannot be passed to a program.");
-  const bytes = Buffer.byteLength(command);
-  if (bytes > MAX_COMMAND_BYTES) {
-    throw new Error(
-      `The command has ${bytes} bytes; the system takes at most ${MAX_COMMAND_BYTES}. Write it to a file and run that.`,
-    );
-  }
-}
-
-function findShell({ environment, root }: Workspace): string {
-  const find = (name: string) => resolveExecutable(name, { environment, outside: root });
-  const shell = find("bash") ?? find("sh");
-  if (shell === undefined) throw new Error("There is neither bash nor sh in PATH outside the project.");
-  return shell;
-}
-
-function openSpool(workspace: Workspace, toolCallId: string): SpoolFile | undefined {
+function openOutputFile(workspace: Workspace, toolCallId: string): OutputFile | undefined {
   const directory = workspace.outputDirectory();
-  return directory === undefined ? undefined : SpoolFile.create(directory, toolCallId);
+  return directory === undefined ? undefined : OutputFile.create(directory, toolCallId);
 }
 
-interface Circumstances extends RunEnd {
-  timeoutMs: number;
-  text: string;
-  wrapped?: WrappedCommand | undefined;
-  /** Notes about a command outside the sandbox, or about earlier attempts. */
+interface Circumstances extends Run, RunEnd {
+  /** Leftovers of a command outside the sandbox, or of earlier attempts. */
   notes: readonly string[];
 }
 
-function toResult({
-  end,
-  output,
-  text,
-  timeoutMs,
-  durationMs,
-  wrapped,
-  notes: otherNotes,
-}: Circumstances): ToolResult {
-  const isError = end.cause !== "exit" || end.exitCode !== 0;
-  const explanation = wrapped?.explain(text, isError);
+function toResult(done: Circumstances): ToolResult {
+  const { end, text, durationMs, outputPath, job, wrapped, isBackground } = done;
+  // What has become a job tells its end later.
+  const isLeft = end.cause === "leave" || (isBackground && job !== undefined);
+  const isError = !isLeft && (end.cause !== "exit" || end.exitCode !== 0);
+  const explanation = isLeft ? undefined : wrapped?.explain(text, isError);
   const notes = [
-    ...describeEnd(end, timeoutMs),
+    ...describeEnd(done),
     ...(explanation === undefined ? [] : [explanation]),
     ...(wrapped?.finish(end).notes ?? []),
-    ...otherNotes,
+    ...done.notes,
   ];
+  const shown = isBackground && job ? `Started job ${job.id}` : text || "(no output)";
   return {
-    output: [text || "(no output)", ...notes.map((note) => `[${note}]`)].join("\n"),
+    output: [shown, ...notes.map((note) => `[${note}]`)].join("\n"),
     isError,
     metadata: {
-      exitCode: end.exitCode,
-      ...(end.signal !== null && { signal: end.signal }),
+      ...(!isLeft && { exitCode: end.exitCode, ...(end.signal !== null && { signal: end.signal }) }),
       durationMs,
+      ...(job && { jobId: job.id }),
       ...(wrapped && { sandboxed: true }),
-      ...(output.path !== undefined && { outputPath: output.path }),
+      ...(outputPath !== undefined && { outputPath }),
     },
   };
 }
 
-function describeEnd({ cause, exitCode, signal, survivors }: CommandEnd, timeoutMs: number): string[] {
+function describeEnd({ end, timeoutMs, job, isBackground }: Circumstances): string[] {
+  const { cause, exitCode, signal, survivors, hasEndedSession } = end;
+  if (isBackground && job) return [];
+  if (cause === "leave") {
+    const why = end.isLate
+      ? `still running after ${timeoutMs} ms`
+      : "the user continues without waiting for it";
+    return [`${why}. Moved to the background as job ${job?.id}`];
+  }
   if (cause === "exit") {
-    const background = survivors ? ["a background process it started is still running"] : [];
+    const name = job === undefined ? "" : `: job ${job.id}`;
+    const background = survivors ? [`a background process it started is still running${name}`] : [];
     if (signal !== null) return [`ended by ${signal}`, ...background];
     return exitCode === 0 ? background : [`exit code ${exitCode}`, ...background];
   }
   const reason = cause === "timeout" ? `timed out after ${timeoutMs} ms` : "interrupted";
+  if (hasEndedSession)
+    return [`${reason}; it could be ended only with all processes of this session, jobs included`];
   return [survivors ? `${reason}; a process it started is still running` : `${reason}; process group killed`];
 }

@@ -1,0 +1,73 @@
+import type { ProjectSession } from "@diligent/core/harness";
+import { type Job, now } from "@diligent/core/run";
+import { toSingleLine } from "../../text/terminal-text.ts";
+import type { ViewPainter } from "../display.ts";
+import { formatDuration } from "../text.ts";
+import { finish, notice } from "../view.ts";
+import { note, type SlashCommand } from "./types.ts";
+
+const MIN_COLUMNS = 20;
+const INDENT = "     ";
+
+/** `/jobs`: the commands in the background; `/jobs kill ID` ends one. */
+export const JOBS: SlashCommand = {
+  name: "jobs",
+  description: "Commands in the background; kill ID ends one",
+  argumentHint: "[kill ID]",
+  isAlwaysPossible: true,
+  complete: async (prefix, { session }) =>
+    (await session()).jobs.list
+      .filter(({ isRunning }) => isRunning)
+      .map(({ id }) => `kill ${id}`)
+      .filter((argument) => argument.startsWith(prefix)),
+  async run(argument, context) {
+    const { jobs } = await context.session();
+    if (argument !== "") return killJob(argument, context);
+    if (jobs.list.length === 0) return note(context, "No commands in the background.");
+    const columns = Math.max(MIN_COLUMNS, context.columns());
+    context.print(
+      ["Commands in the background", "", ...jobs.list.flatMap((job) => toLines(job, columns))].join("\n"),
+    );
+  },
+};
+
+const KILL = /^kill\s+(\d+)$/;
+
+async function killJob(argument: string, context: Parameters<SlashCommand["run"]>[1]): Promise<void> {
+  const id = KILL.exec(argument)?.[1];
+  if (id === undefined) throw new Error("Use /jobs to list them, or /jobs kill ID to end one.");
+  const { jobs } = await context.session();
+  const job = jobs.find(id);
+  if (!job.isRunning) return note(context, `Job ${id} has ended already (${job.describeState()}).`);
+  // Its end is reported like any other.
+  if (!(await job.end())) throw new Error(`Not all of job ${id} could be ended. Try again.`);
+}
+
+function toLines(job: Job, columns: number): string[] {
+  const age = formatDuration((job.endedAtMs ?? now()) - job.startedAtMs);
+  const facts = [
+    job.describeState(),
+    ...(job.isDetached ? ["detached"] : []),
+    age,
+    ...(job.isRunning ? [`CPU ${formatDuration(job.cpuTimeMs())}`] : []),
+  ];
+  const last = job.output.lastLine();
+  return [
+    `  ${job.id.padStart(2)} ${toSingleLine(job.command, columns - INDENT.length)}`,
+    INDENT + toSingleLine(facts.join(" · "), columns - INDENT.length),
+    ...(last === "" ? [] : [INDENT + toSingleLine(`> ${last}`, columns - INDENT.length)]),
+  ];
+}
+
+const MAX_COMMAND_COLUMNS = 100;
+
+/** Counts the commands in the background in the status line, and shows each end. */
+export function watchJobs({ jobs }: ProjectSession, { change }: Pick<ViewPainter, "change">): void {
+  jobs.subscribe(({ id, state, command }) => {
+    change((view) => ({ ...view, status: { ...view.status, jobs: jobs.runningCount } }));
+    if (state === "running") return;
+    const how = state === "killed" ? "was ended" : `ended (${jobs.find(id).describeState()})`;
+    const text = `Job ${id} ${how}: ${toSingleLine(command, MAX_COMMAND_COLUMNS)}`;
+    change((view) => finish(view, notice("info", text)));
+  });
+}

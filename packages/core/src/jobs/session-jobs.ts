@@ -1,0 +1,154 @@
+import { Job, type JobStart, type JobUpdate } from "./job.ts";
+
+const MAX_RUNNING = 50;
+// Of those that have ended; their outputs go with them.
+const MAX_ENDED = 50;
+
+/** A job of which a session's entries tell. */
+export interface EarlierJob {
+  id: string;
+  /** The model was told that it has ended, or that it outlives the session. */
+  isEndKnown: boolean;
+}
+
+/** The commands of a session that run in the background, and those that have ended. */
+export class SessionJobs {
+  private readonly jobs: Job[] = [];
+  private readonly listeners = new Set<(update: JobUpdate) => void>();
+  private readonly foreground = new Set<AbortController>();
+  private number = 1;
+  private lostIds: readonly string[] = [];
+
+  /**
+   * New jobs get higher numbers than these. The model is told of those that still ran when the session was closed: they
+   * have ended with it.
+   */
+  continueFrom(earlier: readonly EarlierJob[]): void {
+    this.number = Math.max(this.number, ...earlier.map(({ id }) => Number(id) + 1));
+    const known = new Set(this.jobs.map(({ id }) => id));
+    const lost = earlier.filter(({ id, isEndKnown }) => !isEndKnown && !known.has(id));
+    this.lostIds = lost.map(({ id }) => id);
+  }
+
+  /** Oldest first. */
+  get list(): readonly Job[] {
+    return this.jobs;
+  }
+
+  get runningCount(): number {
+    return this.jobs.filter(({ isRunning }) => isRunning).length;
+  }
+
+  /** True while a command runs that `leaveForeground` would make a job of. */
+  get hasForeground(): boolean {
+    return this.foreground.size > 0;
+  }
+
+  get hasRoom(): boolean {
+    return this.runningCount < MAX_RUNNING;
+  }
+
+  /** @throws Error, for the model, where no further one may be started. */
+  assertRoom(): void {
+    if (!this.hasRoom)
+      throw new Error(`${MAX_RUNNING} jobs are running, which is the limit. End one with job_kill first.`);
+  }
+
+  /** Also for an id with words around its number, such as `job_2`. @throws Error, for the model, if there is none. */
+  find(id: string): Job {
+    const number = /(\d+)\D*$/.exec(id)?.[1];
+    const job = this.jobs.find((each) => each.id === number);
+    if (job) return job;
+    const known = this.jobs.map((each) => `${each.id} (${each.describeState()})`).join(", ");
+    throw new Error(`There is no job ${id}. ${known === "" ? "None was started." : `Jobs: ${known}.`}`);
+  }
+
+  add(start: JobStart): Job {
+    const job = new Job(String(this.number), start);
+    this.number += 1;
+    this.jobs.push(job);
+    this.report(job);
+    void job.ended.then(() => {
+      this.report(job);
+      this.forgetOldest();
+    });
+    return job;
+  }
+
+  /** For a job that was never really started. */
+  forget(job: Job): void {
+    this.jobs.splice(this.jobs.indexOf(job), 1);
+    job.output.remove();
+  }
+
+  /** Called with each update; returns what ends that. */
+  subscribe(listener: (update: JobUpdate) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** For a command that somebody may want to go on in the background: `leave` is aborted then. */
+  enterForeground(): { leave: AbortSignal; done(): void } {
+    const controller = new AbortController();
+    this.foreground.add(controller);
+    return { leave: controller.signal, done: () => this.foreground.delete(controller) };
+  }
+
+  /** Moves the commands in the foreground to the background; false where there is none, or no room. */
+  leaveForeground(): boolean {
+    if (!this.hasForeground || !this.hasRoom) return false;
+    for (const controller of this.foreground) controller.abort();
+    return true;
+  }
+
+  /** What the model has not been told yet: a line for each job that has ended. */
+  takeNotices(): string[] {
+    const lost = describeLost(this.lostIds);
+    this.lostIds = [];
+    const ended = this.jobs.filter(({ isRunning, isEndKnown }) => !isRunning && !isEndKnown);
+    for (const job of ended) job.isEndKnown = true;
+    return [...lost, ...ended.map(describeEnd)];
+  }
+
+  /** Ends all that do not outlive the session. */
+  async endAll(): Promise<void> {
+    const running = this.jobs.filter(({ isRunning, isDetached }) => isRunning && !isDetached);
+    await Promise.all(running.map((job) => job.end()));
+  }
+
+  private report(job: Job): void {
+    for (const listener of this.listeners) listener(job.toUpdate());
+  }
+
+  private forgetOldest(): void {
+    const ended = this.jobs.filter(({ isRunning, isEndKnown }) => !isRunning && isEndKnown);
+    for (const job of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) {
+      this.jobs.splice(this.jobs.indexOf(job), 1);
+      job.output.remove();
+    }
+  }
+}
+
+const SHOWN_CHARS = 200;
+
+/** How the model is told of the end of a job, whose number is the first group, or of several. */
+export const JOB_END_NOTICE = /^\[Job (\d+) (?:ended|was killed)/;
+export const LOST_JOBS_NOTICE = /^\[Jobs? (\d+(?:, \d+)*) no longer run/;
+
+function describeEnd(job: Job): string {
+  const how = job.state === "killed" ? "was killed" : `ended (${job.describeState()})`;
+  const isNew = job.shownBytes < job.output.totalBytes;
+  const last = isNew ? `. Its last line: ${shorten(job.output.lastLine())}` : "";
+  return `[Job ${job.id} ${how}: ${shorten(job.command)}${last}]`;
+}
+
+function describeLost(ids: readonly string[]): string[] {
+  if (ids.length === 0) return [];
+  const jobs = ids.length === 1 ? `Job ${ids[0]} no longer runs` : `Jobs ${ids.join(", ")} no longer run`;
+  return [`[${jobs}: this session was closed meanwhile.]`];
+}
+
+function shorten(text: string): string {
+  const line = text.trim().replace(/\s*\n\s*/g, " ↵ ");
+  return line.length <= SHOWN_CHARS ? line : `${line.slice(0, SHOWN_CHARS)}…`;
+}
