@@ -153,6 +153,9 @@ const UNSTATED: Record<string, number> = {
   "core/src/tools/read MAX_BYTES": 46 * KB,
   "core/src/tools/read MAX_IMAGE_FILE_BYTES": 50 * MB,
   "core/src/tools/search MAX_LINE_BYTES": 500,
+  "cli/src/login TIMEOUT_MS": 30_000,
+  "cli/src/tui/prompt MAX_TEXT_BYTES": 30 * KB,
+  "cli/src/tui/prompt MAX_ATTACHED": 10,
 };
 
 test.each(Object.entries(UNSTATED))("the limit %s is %d", (key, value) => {
