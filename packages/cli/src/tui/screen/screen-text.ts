@@ -31,8 +31,40 @@ export function padLine(line: string, width: number): string {
  * links. If `width` is 1, a line with a wide character is too wide.
  */
 export function wrapText(text: string, width: number): string[] {
-  const lines = wrapTextWithAnsi(text, Math.max(1, width));
+  const columns = Math.max(1, width);
+  if (text.length > WORTH_MEASURING && ASCII_LINES.test(text))
+    return text.split("\n").flatMap((line) => wrapAsciiLine(line, columns));
+  const lines = wrapTextWithAnsi(text, columns);
   return text.includes("\x1b") ? lines.map(closeLine) : lines;
+}
+
+// In a shorter text there is nothing to gain.
+const WORTH_MEASURING = 400;
+const ASCII_LINES = /^[\n -~]*$/;
+const WORDS_AND_SPACES = / +|[^ ]+/g;
+
+/**
+ * The lines that pi-tui makes of a line of printable ASCII. pi-tui looks at every character for itself, and a streaming
+ * paragraph is wrapped again and again: an answer of one line of a megabyte took seconds.
+ */
+function wrapAsciiLine(line: string, width: number): string[] {
+  if (line.length <= width) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const [token] of line.matchAll(WORDS_AND_SPACES)) {
+    const isBlank = token.startsWith(" ");
+    if (token.length > width && !isBlank) {
+      if (current !== "") lines.push(current);
+      const lastStart = Math.floor((token.length - 1) / width) * width;
+      for (let start = 0; start < lastStart; start += width) lines.push(token.slice(start, start + width));
+      current = token.slice(lastStart);
+    } else if (current !== "" && current.length + token.length > width) {
+      lines.push(current);
+      current = isBlank ? "" : token;
+    } else current += token;
+  }
+  if (current !== "") lines.push(current);
+  return lines.map((each) => each.trimEnd());
 }
 
 function closeLine(line: string): string {

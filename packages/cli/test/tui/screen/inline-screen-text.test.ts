@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui/dist/utils.js";
 import { BUSY_MS } from "../../../../core/test/support/busy-machine.ts";
 import { readTokens, toScreenLine } from "../../../src/tui/screen/line.ts";
 import {
@@ -163,4 +164,23 @@ describe("a line for the screen", () => {
     for (const text of ["😀", "❤️", "e\u0301", "🇩🇪", "नि", "👨‍👩‍👧‍👦"])
       expect(toScreenLine(text).isSettled, text).toBe(false);
   });
+});
+
+test("wrapText() breaks printable ASCII as pi-tui does", () => {
+  const chance = new Chance(7);
+  const pieces: readonly [string, ...string[]] = [
+    " ",
+    "  ",
+    "\n",
+    "a",
+    "word",
+    "(b)",
+    "x".repeat(30),
+    " ".repeat(20),
+  ];
+  for (let round = 0; round < 400; round++) {
+    const text = Array.from({ length: 200 }, () => chance.pick(pieces)).join("");
+    const width = chance.between(1, 40);
+    expect(wrapText(text, width)).toEqual(wrapTextWithAnsi(text, width));
+  }
 });
