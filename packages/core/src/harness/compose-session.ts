@@ -20,7 +20,7 @@ import { withRedaction } from "../provider/redacted-stream.ts";
 import { withRequestLog } from "../provider/request-log.ts";
 import { withRetry } from "../provider/retry.ts";
 import type { Recording } from "../provider/scripted.ts";
-import type { Effort, Model, StreamFunction } from "../provider/types.ts";
+import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { ContextOptions } from "../session/compaction/context-window.ts";
 import { SessionManager } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
@@ -31,7 +31,13 @@ import { findEarlierJobs } from "./earlier-jobs.ts";
 import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
 import type { SessionFormatter } from "./find-session.ts";
-import { assertPriced, changeModel, chooseModel, chooseSummarizer } from "./models.ts";
+import {
+  assertPriced,
+  changeModel,
+  chooseModel,
+  chooseSummarizer,
+  type WrapSessionStream,
+} from "./models.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
@@ -107,8 +113,9 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const paths = resolvePaths(root);
   const redactor = new SecretRedactor(loaded.secrets);
   const earlier = await findEarlier(paths.sessions, { ...options, redactor });
-  const { model: chosen, streamFunction, fallback } = await openSessionModel(options, earlier);
-  const model = options.recording || chosen.conditions ? await underConditions(chosen, options) : chosen;
+  const choice = await openSessionModel(options, earlier);
+  const { model, streamFunction, fallback } = choice;
+  const conditions = await conditionsFor(choice, options);
   assertPriced(model, options.maxCost);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const storage = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
@@ -131,7 +138,17 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const prompt = await openPrompt({ ...options, sandbox, contextWindow: model.contextWindow, tools });
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
-  const parts = { model, effort, tools, prompt, services, streamFunction, temporaryDirectory, redactor };
+  const wrapped = services.wrap(streamFunction, conditions);
+  const parts = {
+    model,
+    effort,
+    tools,
+    prompt,
+    services,
+    streamFunction: wrapped,
+    temporaryDirectory,
+    redactor,
+  };
   const manager = new SessionManager({
     cwd,
     paths,
@@ -139,6 +156,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     lockLocation: environment,
     sessionId,
     agentConfig: toLoopConfig(options, parts),
+    conditions,
     context: {
       ...toContextOptions(options),
       summarizer: chooseSummarizer({ cwd, config, model }, services.wrap),
@@ -177,8 +195,13 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   };
 }
 
-async function underConditions(model: Model, options: SessionOptions): Promise<Model> {
-  return (await import("./scripts.ts")).withConditions(model, options);
+/** The settings of a recorded run or a replay; undefined for any other session, which uses the configured ones. */
+async function conditionsFor(
+  choice: ModelChoice,
+  options: SessionOptions,
+): Promise<RunConditions | undefined> {
+  if (!options.recording && !choice.conditions) return undefined;
+  return (await import("./scripts.ts")).toRunConditions(choice, options);
 }
 
 async function changeModelAndPrompt(
@@ -233,10 +256,9 @@ interface LoopDeps
 
 function toLoopConfig(options: SessionOptions, parts: LoopDeps): AgentLoopConfig {
   const { config } = options.loaded;
-  const { prompt, services, temporaryDirectory, streamFunction, ...rest } = parts;
+  const { prompt, services, temporaryDirectory, ...rest } = parts;
   return {
     ...rest,
-    streamFunction: services.wrap(streamFunction),
     systemPrompt: prompt.current.systemPrompt,
     maxTurns: options.maxTurns ?? config.maxTurns,
     maxRetries: config.maxRetries,
@@ -270,7 +292,7 @@ async function openEarlier(
 interface SessionServices {
   checkpoints: SessionCheckpoints;
   notices: Notice[];
-  wrap(stream: StreamFunction): StreamFunction;
+  wrap: WrapSessionStream;
   close(): void;
 }
 
@@ -300,10 +322,10 @@ function openServices(
   return {
     checkpoints,
     notices: log ? [describeLog(log.path)] : [],
-    wrap(stream) {
+    wrap(stream, conditions) {
       const redacted = withRedaction(stream, redactor);
       const logged = write ? withRequestLog(redacted, write) : redacted;
-      const wrapped = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged) ?? logged));
+      const wrapped = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
       return wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
     },
     close() {

@@ -10,7 +10,7 @@ import {
   type ModelCatalog,
   ModelSettingError,
 } from "../provider/models.ts";
-import type { Model, StreamFunction } from "../provider/types.ts";
+import type { Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { ContextOptions } from "../session/compaction/context-window.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { SessionEntry } from "../session/types.ts";
@@ -215,9 +215,14 @@ function withTimeLimit(
   });
 }
 
+/**
+ * Wraps a model like the session's own, for instance with retries and a recording.
+ * @param conditions the settings that a recording saves.
+ */
+export type WrapSessionStream = (stream: StreamFunction, conditions?: RunConditions) => StreamFunction;
+
 interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {
-  /** Wraps a model in the same way as the session's own, for instance with retries. */
-  wrap(stream: StreamFunction): StreamFunction;
+  wrap: WrapSessionStream;
   /** US dollars. */
   maxCost?: number | undefined;
 }
@@ -239,9 +244,9 @@ export async function changeModel(
     return undefined;
   }
   const options = { ...access, modelId, path: session.branches.path };
-  const { model, streamFunction } = await chooseModel(options);
+  const { model, streamFunction, conditions } = await chooseModel(options);
   assertPriced(model, maxCost);
-  session.useModel({ model, streamFunction: wrap(streamFunction), ...effortChange });
+  session.useModel({ model, conditions, streamFunction: wrap(streamFunction, conditions), ...effortChange });
   return model;
 }
 
@@ -255,7 +260,6 @@ export function assertPriced({ id, inputCostPer1M }: Model, maxCost: number | un
  * The model of the setting `compaction.model`, opened when the first summary is due; undefined without that setting,
  * and for scripted sessions, which contain their own summaries.
  * @param model the session's own.
- * @param wrap wraps it like the session's own model, for instance with retries.
  */
 export function chooseSummarizer(
   {
@@ -266,7 +270,7 @@ export function chooseSummarizer(
     config: ModelOptions["config"] & Pick<DiligentConfig, "compaction">;
     model: Pick<Model, "provider">;
   },
-  wrap: (stream: StreamFunction) => StreamFunction,
+  wrap: WrapSessionStream,
 ): ContextOptions["summarizer"] {
   const modelId = config.compaction?.model;
   if (modelId === undefined || (provider === "scripted" && !modelId.startsWith("scripted/")))

@@ -10,7 +10,7 @@ import {
   readScript,
   scriptedModel,
 } from "../provider/scripted.ts";
-import type { Model } from "../provider/types.ts";
+import type { Model, RunConditions } from "../provider/types.ts";
 import { calibrationKey, readCalibration } from "../session/compaction/calibration.ts";
 import type { CompactionSettings } from "../session/compaction/limits.ts";
 import type { SessionEntry } from "../session/types.ts";
@@ -71,19 +71,19 @@ interface Surroundings {
 }
 
 /**
- * The model with the run conditions that recordings save and replays use. They are read once, so that nothing another
- * process learns meanwhile changes the run. A replayed recording brings its own, unless the command line sets a limit.
+ * The settings of a run that recordings save and replays use. They are read once, so that measurements of another
+ * process do not change the run. A replayed recording has its own, unless the command line sets a limit.
  */
-export function withConditions(model: Model, surroundings: Surroundings): Model {
-  const conditions = model.conditions ?? conditionsOf(model, surroundings);
+export function toRunConditions(
+  choice: Pick<ModelChoice, "model" | "conditions">,
+  surroundings: Surroundings,
+): RunConditions {
+  const conditions = choice.conditions ?? conditionsOf(choice.model, surroundings);
   const { maxTurns = conditions.maxTurns, maxCost = conditions.maxCost } = surroundings;
-  return { ...model, conditions: { ...conditions, maxTurns, maxCost } };
+  return { ...conditions, maxTurns, maxCost };
 }
 
-function conditionsOf(
-  model: Model,
-  { environment, loaded, persist }: Surroundings,
-): NonNullable<Model["conditions"]> {
+function conditionsOf(model: Model, { environment, loaded, persist }: Surroundings): RunConditions {
   const { compaction = {}, knowledge, maxRetries, maxTurns } = loaded.config;
   const { enabled, reserveTokens, keepRecentTokens, maxContextTokens, pruning } = compaction;
   const isLearned = persist && model.provider !== "scripted";
@@ -119,6 +119,7 @@ export async function openScript(
     return {
       model: scriptedModel(scriptPath, script),
       streamFunction: withIdleWatchdog(createScriptedStream(script, start)),
+      conditions: script.conditions,
     };
   } catch (error) {
     throw new UsageError(describeError(error));

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
-import type { Effort, Model, StreamFunction } from "../provider/types.ts";
+import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, Tool } from "../tool/types.ts";
 
@@ -106,6 +106,8 @@ export interface Harness {
 export interface ModelChoice {
   model: Model;
   streamFunction: StreamFunction;
+  /** From a recording: the settings of its run, which replace the configured ones. */
+  conditions?: RunConditions | undefined;
 }
 
 /** Takes effect with the next request; settings that are left out stay. */

@@ -39,7 +39,7 @@ const MAX_OUTPUT_TOKENS = 16_384;
  * one.
  */
 export function scriptedModel(path: string, script: Script): Model {
-  const { contextWindow = DEFAULT_CONTEXT_WINDOW, maxInputTokens, conditions } = script;
+  const { contextWindow = DEFAULT_CONTEXT_WINDOW, maxInputTokens } = script;
   return {
     id: `scripted/${path}`,
     provider: "scripted",
@@ -48,7 +48,6 @@ export function scriptedModel(path: string, script: Script): Model {
     ...(maxInputTokens !== undefined && { maxInputTokens }),
     thinking: "none",
     ...script.price,
-    ...(conditions && { conditions }),
   };
 }
 

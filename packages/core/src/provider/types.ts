@@ -86,8 +86,6 @@ export interface Model extends ModelPrice {
   longContext?: ModelPrice & { aboveInputTokens: number };
   /** By default, the adapter derives it from the id. */
   thinking?: ThinkingSupport;
-  /** What counts in place of what is configured and was learned: of a run that is recorded, and of its replays. */
-  conditions?: RunConditions;
 }
 
 /** The input of a model: the whole conversation. */

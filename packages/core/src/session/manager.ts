@@ -2,6 +2,7 @@ import type { AgentEvent, AgentLoopConfig, Redactor } from "../agent/types.ts";
 import type { EventStream } from "../event-stream.ts";
 import { type DiligentPaths, makeDiligentDir } from "../infrastructure/diligent-dir.ts";
 import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
+import type { RunConditions } from "../provider/types.ts";
 import type { Message, UserMessage } from "../types.ts";
 import { OpenBranches, type SessionBranches } from "./branches.ts";
 import { ContextManager } from "./compaction/context-manager.ts";
@@ -150,11 +151,19 @@ export class SessionManager {
     if (this.compacting) throw new Error("This session is busy: wait until its compaction has ended.");
   }
 
-  /** Switches the model, or its options, from the next run on. @throws Error while the session is busy. */
-  useModel(change: Partial<Pick<AgentLoopConfig, "model" | "streamFunction" | "effort">>): void {
+  /**
+   * Switches the model, or its options, from the next run on. A new model replaces the conditions too.
+   * @throws Error while the session is busy.
+   */
+  useModel({
+    conditions,
+    ...change
+  }: Partial<Pick<AgentLoopConfig, "model" | "streamFunction" | "effort">> &
+    Pick<SessionManagerConfig, "conditions">): void {
     this.assertIdle();
     const { systemPrompt } = this.guard;
-    this.config = { ...this.config, agentConfig: { ...this.config.agentConfig, ...change, systemPrompt } };
+    const agentConfig = { ...this.config.agentConfig, ...change, systemPrompt };
+    this.config = { ...this.config, agentConfig, ...(change.model && { conditions }) };
     this.guard = this.createContextManager();
     // An empty session records it with its first prompt.
     if (this.session.log.entries.length === 0) return;
@@ -316,9 +325,9 @@ export class SessionManager {
   }
 
   private createContextManager(): ContextManager {
-    const { cwd, lockLocation } = this.config;
+    const { conditions, cwd, lockLocation } = this.config;
     const fileBase = { cwd, home: lockLocation && homeDirectory(lockLocation) };
-    const context = { ...this.config.context, gate: this.session.gate, fileBase };
+    const context = { ...this.config.context, conditions, gate: this.session.gate, fileBase };
     return new ContextManager(this.session.log, this.config.agentConfig, context);
   }
 
@@ -327,9 +336,19 @@ export class SessionManager {
     const onEnd = () => {
       this.running = undefined;
     };
-    const { agentConfig, nudgeInterval, takeNotes } = this.config;
+    const { agentConfig, conditions, nudgeInterval, takeNotes } = this.config;
     return new SessionRun({
-      ...{ session, guard, agentConfig, nudgeInterval, takeNotes, steering, pendingNotices, onEnd },
+      ...{
+        session,
+        guard,
+        agentConfig,
+        conditions,
+        nudgeInterval,
+        takeNotes,
+        steering,
+        pendingNotices,
+        onEnd,
+      },
     });
   }
 
@@ -354,6 +373,8 @@ export interface SessionManagerConfig {
   lockLocation?: Environment | undefined;
   /** `signal`, `record`, `remind`, `takeSteering`, `sessionId`, `runId` and `now` are set by the manager. */
   agentConfig: AgentLoopConfig;
+  /** In a recorded run and its replays: settings that replace the configured ones. */
+  conditions?: RunConditions | undefined;
   /** The id of its first session; by default from `generateSessionId`. */
   sessionId?: string | undefined;
   /** How the session stays within the model's window; `compaction.enabled: false` disables summaries, not pruning. */

@@ -2,7 +2,7 @@ import { agentLoop, createAgentStream } from "../agent/loop.ts";
 import { toSteeringEvent } from "../agent/run.ts";
 import type { AgentEvent, AgentLoopConfig, SteeredMessage } from "../agent/types.ts";
 import { now } from "../infrastructure/runtime.ts";
-import type { Model } from "../provider/types.ts";
+import type { Model, RunConditions } from "../provider/types.ts";
 import { type Message, promptText, toolCallsOf, type UserMessage } from "../types.ts";
 import { type ContextManager, runConfigFor } from "./compaction/context-manager.ts";
 import { buildPathContext } from "./context-builder.ts";
@@ -17,6 +17,8 @@ interface SessionRunDeps {
   session: LiveSession;
   guard: ContextManager;
   agentConfig: AgentLoopConfig;
+  /** See `SessionManagerConfig`. */
+  conditions?: RunConditions | undefined;
   /** See `SessionManagerConfig`. */
   nudgeInterval?: number | undefined;
   steering: SteeringQueue;
@@ -44,12 +46,12 @@ export class SessionRun {
 
   /** Runs the agent on the conversation so far. */
   start(signal: AbortSignal | undefined): void {
-    const { agentConfig, guard, session, steering } = this.parts;
-    const { tools, model } = agentConfig;
-    const interval = model.conditions ? model.conditions.nudgeInterval : this.parts.nudgeInterval;
+    const { agentConfig, conditions, guard, session, steering } = this.parts;
+    const { tools } = agentConfig;
+    const { nudgeInterval: interval } = conditions ?? this.parts;
     guard.startRun();
     const loop = agentLoop(buildPathContext(session.log.path()).messages, {
-      ...runConfigFor(agentConfig),
+      ...runConfigFor(agentConfig, conditions),
       systemPrompt: guard.systemPrompt,
       signal,
       sessionId: session.header.id,

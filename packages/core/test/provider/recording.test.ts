@@ -72,7 +72,7 @@ test("a reply whose calls all have the same id is still a valid script", async (
   expect(script.turns[0]?.toolCalls?.map(({ id }) => id)).toEqual(["0", "recorded_2"]);
 });
 
-test("the settings of a run are in the recording, and in the model that replays it", async () => {
+test("a recording contains the settings of its run, and the size and price of its model", async () => {
   const conditions = {
     compaction: { reserveTokens: 500, pruning: { keepLast: 1 } },
     flushKnowledge: true,
@@ -80,19 +80,21 @@ test("the settings of a run are in the recording, and in the model that replays 
     calibration: { ratio: 0.4, samples: 12 },
   };
   const longContext = { inputCostPer1M: 6, outputCostPer1M: 30, aboveInputTokens: 50_000 };
-  const model = { ...MODEL, maxInputTokens: 80_000, longContext, conditions };
+  const model = { ...MODEL, maxInputTokens: 80_000, longContext };
   const { recording, read } = record();
-  const stream = recording.wrap(createScriptedStream({ version: 1, turns: [{ text: "x" }, { text: "y" }] }));
+  const playing = createScriptedStream({ version: 1, turns: [{ text: "x" }, { text: "y" }] });
+  const stream = recording.wrap(playing, conditions);
   const summarizer = { ...MODEL, id: "small", contextWindow: 7_000, inputCostPer1M: 1 };
   await ask(stream, { purpose: "summary" }, summarizer);
   await ask(stream, {}, model);
   const { id: _, provider: __, ...small } = summarizer;
-  expect(scriptedModel("run.json", read())).toEqual({
+  const script = read();
+  expect(script.conditions).toEqual({ ...conditions, summarizer: small });
+  expect(scriptedModel("run.json", script)).toEqual({
     ...model,
     id: "scripted/run.json",
     provider: "scripted",
     thinking: "none",
-    conditions: { ...conditions, summarizer: small },
   });
 });
 

@@ -13,8 +13,9 @@ async function stopReasonUnder(
 ): Promise<[stopReason: string | undefined, requests: number]> {
   const project = await createSessionProject();
   const streamFunction = project.playing(CALL, CALL, { text: "Done.", usage: { inputTokens: 1 } });
-  const model = { ...project.model, ...PRICE, ...(conditions && { conditions }) };
+  const model = { ...project.model, ...PRICE };
   const session = project.manager({
+    conditions,
     agentConfig: { model, streamFunction, systemPrompt: "Test.", tools: [noteTool()], ...limits },
   });
   let stopReason: string | undefined;
@@ -29,7 +30,7 @@ async function stopReasonUnder(
 test.each([
   ["turns", { maxTurns: 2 }, { maxTurns: 1 }, ["max_turns", 2]],
   ["costs", { maxCost: 2 }, { maxCost: 1 }, ["max_cost", 2]],
-] as const)("a run stops at the %s of its model's conditions, whatever is configured", async (...row) => {
+] as const)("a run stops at the %s of its conditions, whatever is configured", async (...row) => {
   const [, conditions, configured, expected] = row;
   expect(await stopReasonUnder(conditions, configured)).toEqual([...expected]);
   expect(await stopReasonUnder(conditions, {})).toEqual([...expected]);

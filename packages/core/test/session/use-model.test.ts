@@ -40,17 +40,22 @@ test("the model cannot be changed while it answers", async () => {
   await run.result();
 });
 
-test("how often a request is repeated is what its own model's conditions say, else what is configured", async () => {
+test("the number of retries is that of the run's conditions, or else the configured one", async () => {
   const project = await createSessionProject();
   const asked: unknown[] = [];
   const streamFunction: StreamFunction = (model, context, options) => {
     asked.push([model.id, options.purpose ?? "turn", options.maxRetries]);
     return project.playing({ text: summaryOf("go on") })(model, context, options);
   };
-  const recorded = { ...project.model, conditions: { maxRetries: 1 } };
   const real = { ...project.model, id: "real" };
-  const agentConfig = { model: recorded, streamFunction, systemPrompt: "Test.", tools: [], maxRetries: 2 };
-  const session = project.manager({ agentConfig });
+  const agentConfig = {
+    model: project.model,
+    streamFunction,
+    systemPrompt: "Test.",
+    tools: [],
+    maxRetries: 2,
+  };
+  const session = project.manager({ agentConfig, conditions: { maxRetries: 1 } });
   const hold = async () => {
     for (let run = 0; run < 4; run++) await session.run(user("go on")).result();
     await session.compact();
@@ -58,7 +63,7 @@ test("how often a request is repeated is what its own model's conditions say, el
   await hold();
   session.useModel({ model: real });
   await hold();
-  session.useModel({ model: { ...recorded, conditions: {} } });
+  session.useModel({ model: project.model, conditions: {} });
   await session.run(user("go on")).result();
   const distinct = [...new Set(asked.map((line) => JSON.stringify(line)))];
   expect(distinct.map((line) => JSON.parse(line))).toEqual([

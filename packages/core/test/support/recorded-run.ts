@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { z } from "zod";
 import type { AgentEvent } from "../../src/agent/types.ts";
+import type { ModelChoice } from "../../src/harness/types.ts";
 import { ensureDiligentDir } from "../../src/infrastructure/diligent-dir.ts";
 import type { Environment } from "../../src/infrastructure/runtime.ts";
 import { withRetry } from "../../src/provider/retry.ts";
 import { startRecording } from "../../src/provider/scripted/recording.ts";
 import { createScriptedStream, readScript, scriptedModel } from "../../src/provider/scripted.ts";
-import type { Model, RunConditions, StreamFunction } from "../../src/provider/types.ts";
+import type { Model, RunConditions } from "../../src/provider/types.ts";
 import type { ContextOptions } from "../../src/session/compaction/context-window.ts";
 import type { CompactionSettings } from "../../src/session/compaction/limits.ts";
 import { SessionManager } from "../../src/session/manager.ts";
@@ -68,29 +69,34 @@ export async function recordRun(
     inputCostPer1M: 3,
     outputCostPer1M: 15,
     longContext: { inputCostPer1M: 6, outputCostPer1M: 22, aboveInputTokens: 8_000 },
-    conditions: { maxTurns: MAX_TURNS, ...conditions },
   };
-  const stream = withRetry(recording.wrap(service.connect(server.url)), AT_ONCE);
+  const held = { maxTurns: MAX_TURNS, ...conditions };
+  const stream = withRetry(recording.wrap(service.connect(server.url), held), AT_ONCE);
   const small = { ...model, id: "small", contextWindow: 9_000, maxOutputTokens: 900, inputCostPer1M: 1 };
   const summarizer = async () => ({ model: small, streamFunction: stream });
-  return { path, lines: await holdRun(model, stream, { ...place, summarizer }) };
+  return {
+    path,
+    lines: await holdRun({ model, streamFunction: stream, conditions: held }, { ...place, summarizer }),
+  };
 }
 
 /** The same played from its recording. */
 export async function replayRun(path: string, place: RunPlace): Promise<RunLines> {
   const script = await readScript(path);
-  return holdRun(scriptedModel("run.json", script), withRetry(createScriptedStream(script), AT_ONCE), place);
+  const model = scriptedModel("run.json", script);
+  const streamFunction = withRetry(createScriptedStream(script), AT_ONCE);
+  return holdRun({ model, streamFunction, conditions: script.conditions }, place);
 }
 
 async function holdRun(
-  model: Model,
-  streamFunction: StreamFunction,
+  { model, streamFunction, conditions }: ModelChoice,
   { environment, ...context }: RunPlace & Pick<ContextOptions, "summarizer">,
 ): Promise<RunLines> {
   const project = makeTempDir();
   const session = new SessionManager({
     cwd: project,
     paths: await ensureDiligentDir(project),
+    conditions,
     context: { calibrationLocation: environment, ...context },
     agentConfig: { model, streamFunction, systemPrompt: "Test.", tools: createTestTools(), maxTurns: 1 },
   });

@@ -9,7 +9,14 @@ import {
   type Usage,
 } from "../../types.ts";
 import type { ProviderError } from "../errors.ts";
-import type { Model, ModelPrice, ProviderEvent, RequestPurpose, StreamFunction } from "../types.ts";
+import type {
+  Model,
+  ModelPrice,
+  ProviderEvent,
+  RequestPurpose,
+  RunConditions,
+  StreamFunction,
+} from "../types.ts";
 import {
   type NumberedTurn,
   playSteps,
@@ -37,8 +44,10 @@ export interface Recording {
   /**
    * Wraps a provider to record the result of every request. It must be inside the retry wrapper, since each attempt
    * is one turn of a script. Requests and keys are not recorded.
+   *
+   * @param conditions the settings of the run, which a replay uses.
    */
-  wrap(streamFunction: StreamFunction): StreamFunction;
+  wrap(streamFunction: StreamFunction, conditions?: RunConditions): StreamFunction;
 }
 
 /**
@@ -70,11 +79,11 @@ export function startRecording(
   };
   return {
     path,
-    wrap: (streamFunction) => (model, context, options) => {
+    wrap: (streamFunction, conditions) => (model, context, options) => {
       const reply = new RecordedReply();
       const stream = streamFunction(model, context, options);
       const keep = (turn: ScriptTurn) => {
-        const models = recorded.add(turn, { model, purpose: options.purpose });
+        const models = recorded.add(turn, { model, conditions, purpose: options.purpose });
         save();
         if (models) noteOther(models);
       };
@@ -90,6 +99,12 @@ export function startRecording(
 
 type RecordedModels = Record<"recorded" | "other", Model>;
 
+interface RecordedRequest {
+  model: Model;
+  conditions: RunConditions | undefined;
+  purpose: RequestPurpose | undefined;
+}
+
 class RecordedScript {
   private readonly turns: ScriptTurn[] = [];
   private readonly summaries: ScriptTurn[] = [];
@@ -99,17 +114,18 @@ class RecordedScript {
    * other.
    */
   private model: Model | undefined;
+  private conditions: RunConditions | undefined;
   private hasOther = false;
   private summarizer: Model | undefined;
 
   /** @returns the recorded model, and any other model the first time it answers. */
-  add(
-    turn: ScriptTurn,
-    { model, purpose }: { model: Model; purpose: RequestPurpose | undefined },
-  ): RecordedModels | undefined {
+  add(turn: ScriptTurn, { model, conditions, purpose }: RecordedRequest): RecordedModels | undefined {
     const isSummary = purpose === "summary";
     if (isSummary) this.summarizer ??= model;
-    if (this.turns.length === 0 && (!isSummary || !this.model)) this.model = model;
+    if (this.turns.length === 0 && (!isSummary || !this.model)) {
+      this.model = model;
+      this.conditions = conditions;
+    }
     (isSummary ? this.summaries : this.turns).push(this.withOwnIds(turn));
     return isSummary ? undefined : this.findOther(model);
   }
@@ -133,14 +149,14 @@ class RecordedScript {
     if (!model) return {};
     const isOther = summarizer && isAnother(summarizer, model);
     const conditions = {
-      ...model.conditions,
+      ...this.conditions,
       ...(isOther && { summarizer: { ...sizeOf(summarizer), ...priceOf(summarizer) } }),
     };
     const price = priceOf(model);
     return {
       ...sizeOf(model),
       ...(Object.keys(price).length > 0 && { price }),
-      ...((model.conditions || isOther) && { conditions }),
+      ...((this.conditions || isOther) && { conditions }),
     };
   }
 

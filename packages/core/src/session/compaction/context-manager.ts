@@ -1,6 +1,6 @@
 import { computeCost, describeTools } from "../../agent/run.ts";
 import type { AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
-import type { Model, ModelFacts } from "../../provider/types.ts";
+import type { Model, ModelFacts, RunConditions } from "../../provider/types.ts";
 import { buildPathContext } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
 import type { CompactionOutcome, CompactionUndoOutcome } from "../types.ts";
@@ -29,7 +29,7 @@ export class ContextManager {
     agentConfig: AgentLoopConfig,
     options: ContextManagerOptions = {},
   ) {
-    this.agentConfig = runConfigFor(agentConfig);
+    this.agentConfig = runConfigFor(agentConfig, options.conditions);
     this.systemPrompt = agentConfig.systemPrompt;
     this.options = optionsFor(agentConfig, options);
     this.limits = toContextLimits(agentConfig.model, this.options.compaction);
@@ -131,14 +131,14 @@ export class ContextManager {
 }
 
 /**
- * The options that apply to a model: for a recorded run and its replays those of its `conditions`, whatever is
- * configured. A script contains its own summaries, so no other model is asked for them.
+ * The options that apply to a model: in a recorded run and its replays those of the run's `conditions` instead of the
+ * configured ones. A script contains its own summaries, so no other model is asked for them.
  */
 function optionsFor(
   { model, streamFunction }: Pick<AgentLoopConfig, "model" | "streamFunction">,
   options: ContextManagerOptions,
 ): ContextManagerOptions {
-  const { conditions } = model;
+  const { conditions } = options;
   if (!conditions) return options;
   const { compaction, flushKnowledge, summarizer: facts } = conditions;
   const held = { ...options, compaction, flushKnowledge };
@@ -148,11 +148,12 @@ function optionsFor(
 }
 
 /**
- * The run options for a model: its `conditions`, if any, set the number of retries and the limits of the run,
- * whatever is configured.
+ * The configuration of a run: its `conditions`, if any, replace the configured number of retries and limits.
  */
-export function runConfigFor(config: AgentLoopConfig): AgentLoopConfig {
-  const { conditions } = config.model;
+export function runConfigFor(
+  config: AgentLoopConfig,
+  conditions: RunConditions | undefined,
+): AgentLoopConfig {
   if (!conditions) return config;
   const { maxRetries, maxTurns, maxCost } = conditions;
   return { ...config, maxRetries, maxTurns, maxCost };

@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
-import { type Model, ProviderError } from "../../provider/types.ts";
+import { type Model, ProviderError, type RunConditions } from "../../provider/types.ts";
 import type { CompactionSettings } from "../../types.ts";
 import type { CompactionLock } from "../compaction-lock.ts";
 import { buildPathContext } from "../context-builder.ts";
@@ -274,8 +274,8 @@ export function openContextWindow(
   options: ContextManagerOptions & { limits: ContextLimits },
 ): ContextWindow {
   const { maxRetries, model, streamFunction } = agentConfig;
-  const { buildSystemPrompt, calibrationLocation, fileBase, gate, limits } = options;
-  const calibrator = new Calibrator(openCalibrationStore(model, calibrationLocation));
+  const { buildSystemPrompt, fileBase, gate, limits } = options;
+  const calibrator = new Calibrator(openCalibrationStore(model, options));
   const parts: CompactorDeps = {
     log,
     limits,
@@ -302,10 +302,12 @@ export function openContextWindow(
 }
 
 /** For a scripted model, which defines its own token counts, nothing is learned and no calibration applies. */
-function openCalibrationStore(model: Model, environment: Environment | undefined): CalibrationStore {
-  const { conditions, provider } = model;
+function openCalibrationStore(
+  model: Model,
+  { calibrationLocation, conditions }: ContextManagerOptions,
+): CalibrationStore {
   const key = calibrationKey(model);
-  const kept = provider === "scripted" ? undefined : environment;
+  const kept = model.provider === "scripted" ? undefined : calibrationLocation;
   return {
     read: () => (conditions ? conditions.calibration : kept && readCalibration(kept, key)),
     save: (calibration) => {
@@ -392,6 +394,8 @@ export interface ContextOptions {
 
 /** The same options in the session's own form. */
 export interface ContextManagerOptions extends ContextOptions {
+  /** See `SessionManagerConfig`. */
+  conditions?: RunConditions | undefined;
   /** Lets processes wait for each other's compactions; they do not wait when left out. */
   gate?: CompactionLock | undefined;
   /** The base of relative paths in tool calls, for the lists of files. */
