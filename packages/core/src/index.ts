@@ -131,7 +131,12 @@ export {
   shouldCompact,
 } from "./session/compaction.ts";
 export { buildSessionContext, type SessionContext } from "./session/context-builder.ts";
-export { type RunOptions, SessionManager, type SessionManagerConfig } from "./session/manager.ts";
+export {
+  type RunNote,
+  type RunOptions,
+  SessionManager,
+  type SessionManagerConfig,
+} from "./session/manager.ts";
 export type { NewSessionOptions, ResumeSessionOptions } from "./session/open.ts";
 export {
   appendEntry,

@@ -141,11 +141,11 @@ const TYPES = `
   PinOutcome PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptKnowledge
   ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult PruneEntry PruningConditions
   RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall
-  RunConditions RunOptions RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionBranches
-  SessionChoices SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry SessionJobs
-  SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionStart SessionTreeNode
-  SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction StreamOptions
-  Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport Tool
-  ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult ToolResultMessage TrustState TrustedProject
+  RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor SecretValue SerializableError
+  SessionBranches SessionChoices SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry
+  SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionStart
+  SessionTreeNode SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction
+  StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport
+  Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult ToolResultMessage TrustState TrustedProject
   UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage Workspace WrappedCommand
 `;

@@ -26,6 +26,7 @@ import { SessionManager } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { Tool } from "../tool/types.ts";
 import { createAddKnowledgeTool, createRecallTool, createTools, type RecallSource } from "../tools/index.ts";
+import { resolveFilePath } from "../tools/target.ts";
 import { FileTracker } from "../tools/workspace.ts";
 import { findEarlierJobs } from "./earlier-jobs.ts";
 import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
@@ -40,6 +41,7 @@ import {
 } from "./models.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
+import { SessionInstructions } from "./session-instructions.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
 import type { HarnessOverrides, ModelChange, ModelChoice, Notice } from "./types.ts";
 
@@ -127,7 +129,15 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const unsubscribe = jobs.subscribe((update) =>
     opened?.report(redactor.redact({ type: "job_update", ...update })),
   );
+  const instructions = new SessionInstructions({
+    cwd,
+    environment,
+    contextWindow: model.contextWindow,
+    path: () => opened?.branches.path ?? [],
+    resolvePath: (given) => resolveFilePath({ cwd, environment }, given),
+  });
   const tools = createSessionTools(options, {
+    instructions,
     redactor,
     sessionId,
     isSaved,
@@ -135,7 +145,13 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     currentSession: () => opened,
     contextWindow: model.contextWindow,
   });
-  const prompt = await openPrompt({ ...options, sandbox, contextWindow: model.contextWindow, tools });
+  const prompt = await openPrompt({
+    ...options,
+    sandbox,
+    contextWindow: model.contextWindow,
+    tools,
+    onInstructions: (found) => instructions.usePrompt(found),
+  });
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
   const wrapped = services.wrap(streamFunction, conditions);
@@ -165,6 +181,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     nudgeInterval: config.knowledge?.nudgeInterval,
     takeNotes: () => jobs.takeNotices().map((notice) => redactor.redact(notice)),
     onEvent: observeEvents(options.extensions),
+    noteBeforeRun: () => instructions.noteChanges(),
   });
   const session = await openEarlier(manager, earlier, sessionId);
   opened = session;
@@ -340,6 +357,7 @@ function describeLog(path: string): Notice {
 }
 
 interface ToolDeps {
+  instructions: SessionInstructions;
   sessionId: string;
   redactor: SecretRedactor;
   isSaved: boolean;
@@ -352,7 +370,7 @@ interface ToolDeps {
 /** The tools that the session's model is offered. */
 function createSessionTools(
   { cwd, environment, loaded, approvalMode, commands, ...settings }: SessionOptions,
-  { sessionId, redactor, isSaved, currentEntryId, currentSession, contextWindow }: ToolDeps,
+  { instructions, sessionId, redactor, isSaved, currentEntryId, currentSession, contextWindow }: ToolDeps,
 ): Tool[] {
   const { jobs, sandbox, temporaryDirectory } = commands;
   const workspace = {
@@ -371,7 +389,9 @@ function createSessionTools(
   const { builtinTools = true, tools = [], extensions = [] } = settings;
   const builtin = builtinTools
     ? [
-        ...createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS }),
+        ...instructions.attach(
+          createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS }),
+        ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
         createRecallTool(toRecallSource(currentSession, contextWindow)),
       ]

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { ConfigWarning } from "../config/errors.ts";
-import { discoverInstructions } from "../config/instructions.ts";
+import { type DiscoveredInstruction, discoverInstructions } from "../config/instructions.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import {
   BASE_SYSTEM_PROMPT,
@@ -30,6 +30,8 @@ interface PromptOptions {
   contextWindow: number;
   /** How commands run. */
   sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses">;
+  /** Receives the instructions of each prompt. */
+  onInstructions?: ((instructions: readonly DiscoveredInstruction[]) => void) | undefined;
   /** The model's tools: it is asked to record knowledge only if it can. */
   tools: readonly Pick<Tool, "name">[];
 }
@@ -77,6 +79,7 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
     environment,
     onWarning: (warning) => notices.push(toNotice(warning)),
   });
+  options.onInstructions?.(instructions);
   const gitBranch = readGitBranch(projectRoot);
   const hasCommands = options.tools.some(({ name }) => name === "bash");
   const isSandboxed = hasCommands && options.sandbox.isExpected;

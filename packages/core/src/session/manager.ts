@@ -136,8 +136,10 @@ export class SessionManager {
     const start = () => run.start(signal);
     const begin = () => {
       run.addPrompt(userMessage);
+      const noting = this.addRunNote();
       // The caller of the compaction receives its failure.
-      if (this.compacting) void this.compacting.then(start, start);
+      const earlier = [this.compacting, noting].filter((work) => work !== undefined);
+      if (earlier.length > 0) void Promise.allSettled(earlier).then(start);
       else start();
     };
     this.session.gate.pass(begin, { signal, emit: (notice) => run.stream.push(notice) });
@@ -352,6 +354,20 @@ export class SessionManager {
     });
   }
 
+  /** The note joins the run after the prompt; undefined if there is none. */
+  private addRunNote(): Promise<void> | undefined {
+    return this.config.noteBeforeRun?.()?.then((note) => {
+      if (!note) return;
+      this.steering.add(note.text, { isNote: true });
+      this.pendingNotices.push({
+        type: "notice",
+        level: "info",
+        code: "instructions_changed",
+        message: note.notice,
+      });
+    });
+  }
+
   private assertNoRun(): void {
     if (this.running) throw new Error("This session is busy: wait until the run has ended.");
   }
@@ -383,8 +399,16 @@ export interface SessionManagerConfig {
   nudgeInterval?: number | undefined;
   /** See `AgentLoopConfig`. */
   takeNotes?: (() => string[]) | undefined;
+  /** Called at each prompt; undefined, preferably at once, if there is nothing to note. */
+  noteBeforeRun?: (() => Promise<RunNote | undefined> | undefined) | undefined;
   /** Receives every event of every run, in order, in addition to the consumer of the run. */
   onEvent?: ((event: AgentEvent) => void) | undefined;
+}
+
+/** A note for the model after a prompt, and what the user is told about it. */
+export interface RunNote {
+  text: string;
+  notice: string;
 }
 
 /** Options of one run. */

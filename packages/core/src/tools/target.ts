@@ -101,7 +101,10 @@ export function displayPath(workspace: Workspace, path: string): string {
  * Resolves the model's path: relative paths start at the working directory, `~/` is the home directory. Links are not
  * followed. @throws Error for an empty path and for one with a NUL.
  */
-export function resolveFilePath(workspace: Workspace, givenPath: string): string {
+export function resolveFilePath(
+  workspace: Pick<Workspace, "cwd" | "environment">,
+  givenPath: string,
+): string {
   if (givenPath.trim() === "") throw new Error("The path is empty. Give the path of a file.");
   if (givenPath.includes("\0"))
     throw new Error("The path contains a NUL character. Give the path without it.");

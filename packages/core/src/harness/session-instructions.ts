@@ -1,0 +1,185 @@
+import { statSync } from "node:fs";
+import type { ConfigWarning } from "../config/errors.ts";
+import { type DiscoveredInstruction, instructionHeading } from "../config/instructions.ts";
+import { findRealPath } from "../infrastructure/fs/real-path.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { revealInvisible } from "../infrastructure/text/unicode.ts";
+import { contextMessages } from "../session/context-builder.ts";
+import type { RunNote } from "../session/manager.ts";
+import type { SessionEntry } from "../session/types.ts";
+import type { Tool, ToolResult } from "../tool/types.ts";
+
+/** What the instructions of a session depend on. */
+interface SessionInstructionDeps {
+  cwd: string;
+  environment: Environment;
+  /** The model's window, in tokens. */
+  contextWindow: number;
+  /** The entries of the conversation, from its beginning; empty before it is open. */
+  path(): readonly SessionEntry[];
+  /** The absolute path that a tool's argument names. @throws Error for an invalid one. */
+  resolvePath(given: string): string;
+}
+
+/** A file whose content the model knows. */
+interface LoadedFile {
+  content: string;
+  realPath: string;
+  signature: string;
+}
+
+/** The tools that read, search or change files by path. */
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "edit", "write", "ls", "glob", "grep"]);
+
+// About 8k tokens, as much as one file of the system prompt may have.
+const MAX_CHARACTERS = 32_768;
+// In a small window, a tenth of it, at four characters per token.
+const CHARACTERS_PER_WINDOW_TOKEN = 0.4;
+// Each mark has eight characters, and a fact of a result at most 300.
+const MAX_FILES = 24;
+
+/**
+ * The instruction files that a session's model knows. Those below the working directory are added to the result of the
+ * first call that names a file below them, so that the prefix of requests stays the same; once that result is summarized
+ * or shortened, they are added again. Changes of loaded files are noted at the next prompt.
+ */
+export class SessionInstructions {
+  private readonly loaded = new Map<string, LoadedFile>();
+  private inPrompt: readonly DiscoveredInstruction[] = [];
+  /** Added to results of the current reply's calls, which the session may not have recorded yet. */
+  private readonly pending = new Set<string>();
+  private pendingFor: SessionEntry | undefined;
+
+  constructor(private readonly deps: SessionInstructionDeps) {}
+
+  /** Call it with the instructions of each new system prompt. */
+  usePrompt(instructions: readonly DiscoveredInstruction[]): void {
+    this.inPrompt = instructions;
+    for (const instruction of instructions) this.remember(instruction);
+  }
+
+  /** Makes the tools that work with files add instructions to their results. */
+  attach(tools: Tool[]): Tool[] {
+    for (const tool of tools) {
+      if (!FILE_TOOLS.has(tool.name)) continue;
+      const { execute } = tool;
+      tool.execute = async (args, context) => this.extend(await execute.call(tool, args, context), args);
+    }
+    return tools;
+  }
+
+  /** The note about files that have changed since they were loaded; undefined, at once, if none has. */
+  noteChanges(): Promise<RunNote | undefined> | undefined {
+    const changed = [...this.loaded].filter(([path, { signature }]) => signatureOf(path) !== signature);
+    return changed.length === 0 ? undefined : this.describeChanges(changed.map(([path]) => path));
+  }
+
+  private async extend(result: ToolResult, args: Record<string, unknown>): Promise<ToolResult> {
+    const given = args.file_path ?? args.path;
+    if (result.isError || typeof given !== "string" || given === "") return result;
+    const { cwd, environment } = this.deps;
+    const { findNestedInstructions } = await import("../config/nested-instructions.ts");
+    const warnings: ConfigWarning[] = [];
+    const found = await findNestedInstructions(this.deps.resolvePath(given), {
+      cwd,
+      environment,
+      inPrompt: this.inPrompt,
+      onWarning: (warning) => warnings.push(warning),
+    });
+    if (found.length === 0) return result;
+    const told = this.findTold();
+    const added = found.filter(({ mark }) => !told.has(mark)).slice(0, MAX_FILES);
+    if (added.length === 0) return result;
+    for (const instruction of added) {
+      this.pending.add(instruction.mark);
+      this.remember(instruction);
+    }
+    const texts = [
+      "[The following instructions apply to files below the directories that contain them.]",
+      ...fitInstructions(added, this.maxCharacters),
+      ...warnings.map(({ message }) => `(${message})`),
+    ];
+    return {
+      ...result,
+      note: `${result.note ?? ""}\n${texts.join("\n\n")}`,
+      metadata: { ...result.metadata, instructions: added.map(({ mark }) => mark).join(" ") },
+    };
+  }
+
+  /** The marks of the instructions in results that the context shows whole, and in those of the current reply. */
+  private findTold(): ReadonlySet<string> {
+    const path = this.deps.path();
+    const reply = path.findLast((entry) => entry.type === "message" && entry.message.role === "assistant");
+    if (reply !== this.pendingFor) this.pending.clear();
+    this.pendingFor = reply;
+    const told = new Set(this.pending);
+    for (const { entry, message } of contextMessages(path)) {
+      if (entry.type !== "message" || entry.message !== message || message.role !== "tool_result") continue;
+      const marks = message.metadata?.instructions;
+      if (typeof marks === "string") for (const mark of marks.split(" ")) told.add(mark);
+    }
+    return told;
+  }
+
+  private remember({ path, content }: DiscoveredInstruction): void {
+    const realPath = findRealPath(path, "/") ?? path;
+    this.loaded.set(path, { content, realPath, signature: signatureOf(path) });
+  }
+
+  private async describeChanges(paths: readonly string[]): Promise<RunNote | undefined> {
+    const { readInstructionFile } = await import("../config/instruction-file.ts");
+    const changed: DiscoveredInstruction[] = [];
+    const removed: string[] = [];
+    for (const path of paths) {
+      const before = this.loaded.get(path);
+      const signature = signatureOf(path);
+      // Its location was checked when it was loaded, and must be the same.
+      const { file } = await readInstructionFile(path, before && [before.realPath]);
+      if (file && file.content !== before?.content) changed.push({ path, content: file.content });
+      if (!file) removed.push(path);
+      if (file) this.loaded.set(path, { content: file.content, realPath: file.realPath, signature });
+      else this.loaded.delete(path);
+    }
+    const names = [...changed.map(({ path }) => path), ...removed].map(revealInvisible);
+    if (names.length === 0) return undefined;
+    const texts = [
+      "[Instruction files have changed since they were loaded; this replaces what you know of them.]",
+      ...fitInstructions(changed, this.maxCharacters),
+      ...removed.map(
+        (path) => `${revealInvisible(path)} is gone or unusable; its instructions no longer apply.`,
+      ),
+    ];
+    const have = names.length === 1 ? "has" : "have";
+    return {
+      text: texts.join("\n\n"),
+      notice: `${names.join(", ")} ${have} changed; the model is notified.`,
+    };
+  }
+
+  private get maxCharacters(): number {
+    return Math.min(MAX_CHARACTERS, Math.floor(this.deps.contextWindow * CHARACTERS_PER_WINDOW_TOKEN));
+  }
+}
+
+/** Each file below its heading; one that does not fit is only named. */
+function fitInstructions(instructions: readonly DiscoveredInstruction[], maxCharacters: number): string[] {
+  let left = maxCharacters;
+  return instructions.map((instruction) => {
+    const { path, content } = instruction;
+    if (content.length > left)
+      return `Instructions from: ${revealInvisible(path)} are too long to be shown here. Read the file before you work below its directory.`;
+    left -= content.length;
+    return `${instructionHeading(instruction)}\n${content.trimEnd()}`;
+  });
+}
+
+/** Changes whenever the file is written or replaced; empty for a missing file. */
+function signatureOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(path, { bigint: true });
+    return `${ino}:${size}:${mtimeNs}`;
+  } catch {
+    // Missing or not accessible.
+    return "";
+  }
+}
