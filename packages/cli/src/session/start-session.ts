@@ -56,6 +56,8 @@ export async function startSession(
     effort: carried.chosen?.effort,
     approvalMode: carried.approvalMode,
     ask,
+    // A user sees each retry and stops them with Esc.
+    retryForMs: ask && Number.POSITIVE_INFINITY,
     grants: carried.grants,
     recording: carried.recording,
     commands: carried.commands,

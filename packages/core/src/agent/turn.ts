@@ -43,8 +43,8 @@ export async function streamReply(run: Run): Promise<Reply> {
 }
 
 function askModel(run: Run, view: ReplyView): Promise<Reply> {
-  const { model, streamFunction, effort, maxRetries, sessionId } = run.config;
-  const options = { signal: run.signal, effort, maxRetries, sessionId };
+  const { model, streamFunction, effort, maxRetries, retryForMs, sessionId } = run.config;
+  const options = { signal: run.signal, effort, maxRetries, retryForMs, sessionId };
   return awaitReply(streamFunction(model, run.context, options), run.signal, (event) => view.show(event));
 }
 

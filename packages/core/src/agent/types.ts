@@ -292,6 +292,8 @@ export interface AgentLoopConfig {
   maxCost?: number | undefined;
   /** Passed to the stream function, for the retry wrapper. */
   maxRetries?: number | undefined;
+  /** Passed to the stream function, for the retry wrapper; milliseconds. */
+  retryForMs?: number | undefined;
   /** How hard the model thinks; the provider's default when left out. */
   effort?: Effort | undefined;
   /** Passed to the stream function, so that a provider can route a session's requests to one cache. */

@@ -236,7 +236,9 @@ export const DiligentConfigSchema = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe("Retries after a request fails for a temporary reason."),
+    .describe(
+      "Retries after a request fails for a temporary reason. By default they end after five minutes in print mode, and when you press Esc otherwise.",
+    ),
   systemPrompt: z.string().optional().describe("Replaces diligent's own system prompt."),
   instructions: z
     .array(z.string())

@@ -69,6 +69,8 @@ interface SessionOptions extends SessionSettings {
   model?: string | ModelChoice | undefined;
   /** Replaces the configured level; an earlier session's level takes precedence. */
   effort?: Effort | undefined;
+  /** See `SessionChoices`. */
+  retryForMs?: number | undefined;
   persist: boolean;
   /** Records the models' replies. */
   recording?: Recording | undefined;
@@ -279,6 +281,7 @@ function toLoopConfig(options: SessionOptions, parts: LoopDeps): AgentLoopConfig
     systemPrompt: prompt.current.systemPrompt,
     maxTurns: options.maxTurns ?? config.maxTurns,
     maxRetries: config.maxRetries,
+    retryForMs: options.retryForMs,
     maxCost: options.maxCost,
     approve: options.approve,
     changes: services.checkpoints,

@@ -151,6 +151,7 @@ export class ProjectHarness implements Harness {
       start: this.resolveStart(start),
       model: choices.model,
       effort: choices.effort,
+      retryForMs: choices.retryForMs,
       recording,
       commands,
       approvalMode: approval.mode,

@@ -52,6 +52,11 @@ export interface SessionChoices {
   approvalMode?: ApprovalMode | undefined;
   /** Asks the user; left out when no user is present. */
   ask?: AskPerson | undefined;
+  /**
+   * How long a request is retried, in milliseconds from its first failure, unless `maxRetries` is configured; five minutes
+   * when left out. `Infinity` suits a user who sees the retries and can stop them.
+   */
+  retryForMs?: number | undefined;
 }
 
 /**

@@ -5,9 +5,11 @@ import { createProviderStream, type ProviderEvent, type StreamFunction } from ".
 /** After this much silence the user is notified. */
 const STALL_NOTICE_MS = 45_000;
 /** After this much silence the request is ended. */
-export const IDLE_TIMEOUT_MS = 90_000;
+export const IDLE_TIMEOUT_MS = 300_000;
 /** A local model may take minutes to process a long prompt. */
 export const LOCAL_IDLE_TIMEOUT_MS = 600_000;
+/** A request is ended if for so long a server sends nothing but keep-alives, even if the model may be thinking. */
+const KEEP_ALIVE_LIMIT_MS = 1_800_000;
 
 /** Time limits for silence. */
 export interface IdleWatchdogOptions {
@@ -19,8 +21,8 @@ export interface IdleWatchdogOptions {
 
 /**
  * Ends a request that has gone silent before the first event or between two: the connection may be dead, and nothing
- * else would notice. The user is notified after half of the limit at the latest. The error has the kind `timeout` and
- * is retried.
+ * else would notice. Keep-alives count as a sign of life while a model may be thinking, which can take minutes. The user
+ * is notified after half of the limit at the latest. The error has the kind `timeout` and is retried.
  */
 export function withIdleWatchdog(
   streamFunction: StreamFunction,
@@ -42,8 +44,10 @@ export function withIdleWatchdog(
         abort.abort();
       },
     });
+    const mayThink = (model.thinking ?? "none") !== "none" && streamOptions.effort !== "off";
     const forward = (event: ProviderEvent) => {
-      watch.noteLife();
+      if (event.type !== "keep_alive") watch.noteProgress();
+      else if (mayThink) watch.noteKeepAlive();
       stream.push(event);
     };
     void inner
@@ -67,7 +71,8 @@ interface SilenceCallbacks {
  * reading.
  */
 class SilenceWatch {
-  private lastLifeAt = monotonicMs();
+  private lastProgressAt = monotonicMs();
+  private lastLifeAt = this.lastProgressAt;
   private stalled = false;
   private timer: ReturnType<typeof setTimeout>;
   private readonly noticeMs: number;
@@ -80,9 +85,15 @@ class SilenceWatch {
     this.timer = setTimeout(() => this.check(), this.noticeMs);
   }
 
-  noteLife(): void {
-    this.lastLifeAt = monotonicMs();
+  noteProgress(): void {
+    this.lastProgressAt = monotonicMs();
+    this.lastLifeAt = this.lastProgressAt;
     this.stalled = false;
+  }
+
+  noteKeepAlive(): void {
+    const now = monotonicMs();
+    if (now - this.lastProgressAt < KEEP_ALIVE_LIMIT_MS) this.lastLifeAt = now;
   }
 
   stop(): void {

@@ -86,6 +86,7 @@ class RedactedReply {
         break;
       case "usage":
       case "alive":
+      case "keep_alive":
       case "stall":
         this.push(event);
         break;

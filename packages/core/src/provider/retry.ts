@@ -1,4 +1,4 @@
-import { localTime, now, sleep } from "../infrastructure/runtime.ts";
+import { localTime, monotonicMs, now, sleep } from "../infrastructure/runtime.ts";
 import { ProviderError, toProviderError } from "./errors.ts";
 import {
   createProviderStream,
@@ -9,25 +9,28 @@ import {
   type StreamOptions,
 } from "./types.ts";
 
-/** The most requests for one answer, including the first. `maxRetries` can lower it but not raise it. */
-export const MAX_ATTEMPTS = 5;
+/** How long a request is retried, from its first failure, if neither `maxRetries` nor `retryForMs` is given. */
+export const RETRY_FOR_MS = 300_000;
 const BASE_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
-// A longer wait is reported to the user as an error instead: a silent minute looks like a hang.
-const MAX_RETRY_AFTER_MS = 60_000;
+// A longer wait is reported to the user as an error that names the time at which a request can succeed.
+const MAX_RETRY_AFTER_MS = 600_000;
 
 /** The dependencies of retries; tests pass their own. */
 export interface RetryOptions {
   /** A number from 0 up to 1, for the jitter. */
   random?: () => number;
   sleep?: (durationMs: number, signal?: AbortSignal) => Promise<void>;
+  /** A clock that only runs forward, in milliseconds. */
+  clock?: () => number;
 }
 
 /**
  * Retries requests that failed temporarily: rate limits, overload, server and network errors, cut streams. The delay
- * doubles from one second to at most thirty, with jitter; a `retry-after` of up to a minute is honored. A failed
- * stream has had no effects, since tool calls run after it, so the whole answer is requested again: a second `start`
- * means that the earlier content is void.
+ * doubles from one second to at most thirty, with jitter; a `retry-after` of up to ten minutes is honored. It ends
+ * after `maxRetries` retries or, if these are not limited, with the first failure after `retryForMs`. A failed stream
+ * has had no effects, since tool calls run after it, so the whole answer is requested again: a second `start` means
+ * that the earlier content is void.
  */
 export function withRetry(streamFunction: StreamFunction, options: RetryOptions = {}): StreamFunction {
   return (model, context, streamOptions) => {
@@ -48,15 +51,18 @@ interface Request {
 
 async function repeat(
   request: Request,
-  { random = Math.random, sleep: wait = sleep }: RetryOptions,
+  { random = Math.random, sleep: wait = sleep, clock = monotonicMs }: RetryOptions,
 ): Promise<void> {
   const { streamOptions, push } = request;
-  const maxAttempts = Math.min(MAX_ATTEMPTS, 1 + (streamOptions.maxRetries ?? MAX_ATTEMPTS - 1));
+  const { maxRetries, retryForMs = RETRY_FOR_MS } = streamOptions;
+  let firstFailureAt: number | undefined;
   for (let attempt = 1; ; attempt++) {
     const error = await attemptOnce(request);
     if (!error) return;
+    firstFailureAt ??= clock();
+    const isLast = maxRetries === undefined ? clock() - firstFailureAt >= retryForMs : attempt > maxRetries;
     const delayMs = retryDelayMs(error, attempt, random);
-    if (!error.isRetryable || attempt >= maxAttempts || streamOptions.signal?.aborted) {
+    if (!error.isRetryable || isLast || streamOptions.signal?.aborted) {
       push({ type: "error", error });
       return;
     }

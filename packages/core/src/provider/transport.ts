@@ -56,8 +56,9 @@ async function run(
     for await (const event of await exchange.open(connection.signal)) {
       const events = exchange.apply(event);
       for (const ours of events) stream.push(ours);
-      // A model that thinks without showing it sends events and counts as active. Keep-alives alone do not count.
-      if (events.length === 0 && asRecord(event).type !== "ping") stream.push({ type: "alive" });
+      // A model that thinks without showing it sends events and counts as active.
+      const isPing = asRecord(event).type === "ping";
+      if (events.length === 0) stream.push({ type: isPing ? "keep_alive" : "alive" });
       if (!exchange.isFinished()) continue;
       finish();
       void sleep(CLOSE_AFTER_MS, connection.signal).then(() => connection.abort());

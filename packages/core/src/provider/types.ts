@@ -106,8 +106,13 @@ export interface StreamOptions {
   maxTokens?: number | undefined;
   /** By default, the provider's own default. */
   effort?: Effort | undefined;
-  /** Attempts after the first; read by the retry wrapper only. */
+  /** Attempts after the first; read by the retry wrapper only. `retryForMs` decides when left out. */
   maxRetries?: number | undefined;
+  /**
+   * How long a request is retried, in milliseconds from its first failure; read by the retry wrapper only. Five minutes
+   * when left out; `Infinity` where a user is present who can stop it.
+   */
+  retryForMs?: number | undefined;
   /** Marks a request outside the conversation: for a summary of it, or for knowledge to keep. */
   purpose?: RequestPurpose | undefined;
   /** Names the session, so that a provider can route its requests to one cache. */
@@ -131,8 +136,10 @@ export type ProviderEvent =
   | { type: "usage"; usage: Usage }
   /** From the retry wrapper: attempt number `attempt` (2 is the first retry) begins after `delayMs`. */
   | { type: "retry"; attempt: number; delayMs: number; error: ProviderError }
-  /** Something arrived that has no event of its own, such as a keep-alive. */
+  /** Something arrived that has no event of its own. */
   | { type: "alive" }
+  /** The server keeps the connection open, but has not said anything about the answer. */
+  | { type: "keep_alive" }
   /** From the watchdog: nothing has arrived for this long. */
   | { type: "stall"; silentMs: number }
   | { type: "done"; stopReason: StopReason; message: AssistantMessage }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ProviderError } from "../../src/provider/errors.ts";
-import { MAX_ATTEMPTS, withRetry } from "../../src/provider/retry.ts";
+import { RETRY_FOR_MS, withRetry } from "../../src/provider/retry.ts";
 import type { Script } from "../../src/provider/scripted/script.ts";
 import { createScriptedStream } from "../../src/provider/scripted.ts";
 import type { ProviderEvent, StreamOptions } from "../../src/provider/types.ts";
@@ -11,10 +11,13 @@ const model = { id: "m", provider: "scripted", contextWindow: 1_000, maxOutputTo
 async function request(turns: TurnScript[], options: StreamOptions = {}) {
   const script: Script = { version: 1, turns };
   const waits: number[] = [];
+  let clockMs = 0;
   const streamFunction = withRetry(createScriptedStream(script), {
     random: () => 0.5,
+    clock: () => clockMs,
     sleep: async (durationMs) => {
       waits.push(durationMs);
+      clockMs += durationMs;
     },
   });
   const events: ProviderEvent[] = [];
@@ -53,38 +56,51 @@ describe("withRetry", () => {
     },
   );
 
-  test("the delay doubles, with jitter, and there are five attempts at most", async () => {
-    const { events, waits, result } = await request(Array.from({ length: 10 }, () => failing("overloaded")));
-    expect(waits).toEqual([750, 1_500, 3_000, 6_000]);
-    expect(
-      events.filter(({ type }) => type === "retry").map((event) => "attempt" in event && event.attempt),
-    ).toEqual([2, 3, 4, 5]);
-    expect(events.filter(({ type }) => type === "start" || type === "error").length).toBeLessThanOrEqual(
-      MAX_ATTEMPTS + 1,
-    );
+  test("the delay doubles up to thirty seconds, with jitter, and the last attempt is after five minutes", async () => {
+    const { events, waits, result } = await request(Array.from({ length: 40 }, () => failing("overloaded")));
+    expect(waits.slice(0, 7)).toEqual([750, 1_500, 3_000, 6_000, 12_000, 22_500, 22_500]);
+    const waitedMs = waits.reduce((sum, wait) => sum + wait, 0);
+    expect(waitedMs).toBeGreaterThanOrEqual(RETRY_FOR_MS);
+    expect(waitedMs - (waits.at(-1) ?? 0)).toBeLessThan(RETRY_FOR_MS);
+    expect(RETRY_FOR_MS).toBe(300_000);
+    const attempts = events.flatMap((event) => (event.type === "retry" ? [event.attempt] : []));
+    expect(attempts).toEqual(waits.map((_, index) => index + 2));
     expect(result).toMatchObject({ errorType: "overloaded" });
   });
 
-  test("the delay never exceeds thirty seconds", async () => {
-    // The fifth attempt is the last, so the cap shows only through a provider's own wish.
-    const { waits } = await request([failing("rate_limit", { retryAfterMs: 45_000 }), { text: "Here." }]);
-    expect(waits).toEqual([45_000]);
+  test("a request is retried without end for a user who can stop it", async () => {
+    const failures = Array.from({ length: 200 }, () => failing("network"));
+    const { waits, result } = await request([...failures, { text: "Back again." }], {
+      retryForMs: Number.POSITIVE_INFINITY,
+    });
+    expect(waits).toHaveLength(200);
+    expect(Math.max(...waits)).toBe(22_500);
+    expect(result).toMatchObject({ message: { content: [{ text: "Back again." }] } });
   });
 
-  test("a provider that asks for more than a minute is not waited for", async () => {
+  test("a provider's own wait of up to ten minutes is honored, also after the other retries would have ended", async () => {
+    const limited = failing("rate_limit", { retryAfterMs: 600_000 });
+    const { waits } = await request([
+      failing("rate_limit", { retryAfterMs: 45_000 }),
+      limited,
+      { text: "Here." },
+    ]);
+    expect(waits).toEqual([45_000, 600_000]);
+  });
+
+  test("a provider that asks for more than ten minutes is not waited for", async () => {
     const { waits, result } = await request([
-      failing("rate_limit", { retryAfterMs: 61_000 }),
+      failing("rate_limit", { retryAfterMs: 601_000 }),
       { text: "Never asked." },
     ]);
-    expect([waits, result]).toMatchObject([[], { errorType: "rate_limit", retryAfterMs: 61_000 }]);
-    expect(String(result)).toMatch(/asks to wait 61 seconds: try again after .*\d\d:\d\d\.$/);
+    expect([waits, result]).toMatchObject([[], { errorType: "rate_limit", retryAfterMs: 601_000 }]);
+    expect(String(result)).toMatch(/asks to wait 11 minutes: try again after .*\d\d:\d\d\.$/);
   });
 
-  test("maxRetries caps the attempts", async () => {
-    const { waits } = await request([failing("network"), failing("network"), { text: "Never asked." }], {
-      maxRetries: 1,
-    });
-    expect(waits).toHaveLength(1);
+  test.each([0, 1, 7])("maxRetries limits the retries to %d, however long they take", async (maxRetries) => {
+    const failures = Array.from({ length: 9 }, () => failing("network"));
+    const { waits } = await request([...failures, { text: "Never asked." }], { maxRetries, retryForMs: 0 });
+    expect(waits).toHaveLength(maxRetries);
   });
 
   test("aborting during the wait ends the request at once", async () => {

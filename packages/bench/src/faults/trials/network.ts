@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Model } from "@diligent/core";
 import { wholeReply } from "../../../../cli/test/support/vendor-service.ts";
 import { ProviderError } from "../../../../core/src/provider/errors.ts";
 import { withIdleWatchdog } from "../../../../core/src/provider/idle-watchdog.ts";
@@ -166,7 +167,7 @@ type Silence = "no headers" | "nothing more" | (typeof PINGS)[number];
 export const SILENCE: FaultTrial = {
   name: "silence",
   subject: "library",
-  about: "services that go silent before the headers, anywhere in an answer, or except for pings",
+  about: "services that go silent before the headers or anywhere in an answer, or only send keep-alives",
   async run({ random, check }) {
     const silences: readonly Silence[] = ["no headers", "nothing more", ...PINGS];
     const tried = SILENCE_SERVICES.flatMap((service) =>
@@ -206,10 +207,12 @@ async function findProblemSilence(
     idleTimeout: 60,
     fetch: () => reply(silence, beginning),
   });
+  // Keep-alives count while a model may be thinking.
+  const model: Model = { ...modelOf(service, 200_000), thinking: "none" };
   const request = withIdleWatchdog(CONNECT[service](server.url.origin), { idleTimeoutMs: IDLE_MS });
   const context = { systemPrompt: "s", messages: [user("go")], tools: [] };
   const types: string[] = [];
-  const ended = request(modelOf(service, 200_000), context, {})
+  const ended = request(model, context, {})
     .consume(({ type }) => types.push(type))
     .then(
       () => "an answer",

@@ -226,6 +226,7 @@ class RecordedReply {
   note(event: ProviderEvent): void {
     switch (event.type) {
       case "alive":
+      case "keep_alive":
       case "retry":
       case "done":
       case "error":
