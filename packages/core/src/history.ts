@@ -1,5 +1,7 @@
 import {
   type AssistantMessage,
+  assertNever,
+  type ContentBlock,
   type Message,
   type ToolResultMessage,
   toolCallsOf,
@@ -124,4 +126,36 @@ function interruptedResult(toolCallId: string, toolName: string, timestamp: numb
     outcome: "interrupted",
     timestamp,
   };
+}
+
+/** About 1,200 tokens, which is the providers' count for one image whatever the length of its base64. */
+export const IMAGE_CHARACTERS = 4_800;
+
+/** The characters of a message that become tokens, without the names of its tool calls. */
+export function countMessageCharacters(message: Message): number {
+  if (message.role !== "tool_result") return countContentCharacters(message.content);
+  return message.output.length + (message.images?.length ?? 0) * IMAGE_CHARACTERS;
+}
+
+/** The characters of texts, thinking and JSON arguments. An image counts `IMAGE_CHARACTERS`. */
+export function countContentCharacters(content: string | readonly ContentBlock[]): number {
+  if (typeof content === "string") return content.length;
+  return content.reduce((sum, block) => sum + countBlockCharacters(block), 0);
+}
+
+function countBlockCharacters(block: ContentBlock): number {
+  switch (block.type) {
+    case "text":
+      return block.text.length;
+    case "thinking":
+      return block.thinking.length;
+    case "image":
+      return IMAGE_CHARACTERS;
+    case "tool_call":
+      return (block.invalidInput ?? JSON.stringify(block.input)).length;
+    case "opaque":
+      return JSON.stringify(block.raw ?? "").length;
+    default:
+      return assertNever(block);
+  }
 }

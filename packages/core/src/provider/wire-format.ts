@@ -1,4 +1,11 @@
-import type { ContentBlock, Message, ToolCallBlock, ToolResultMessage, UserMessage } from "../types.ts";
+import type {
+  AssistantMessage,
+  ContentBlock,
+  Message,
+  ToolCallBlock,
+  ToolResultMessage,
+  UserMessage,
+} from "../types.ts";
 
 /**
  * Parses the arguments of a tool call from their JSON. Text that is not an object, or that ended before it began, is
@@ -160,4 +167,26 @@ function isWellFormedJson(value: unknown): boolean {
   return (
     !isRecord(value) || Object.keys(value).every((key) => key.isWellFormed() && isWellFormedJson(value[key]))
   );
+}
+
+/** Message metadata that an API does not provide. */
+export interface MessageFrame {
+  /** The id of the requested model, as the caller gave it. */
+  model: string;
+  /** Milliseconds since the epoch. */
+  timestamp: number;
+}
+
+/** Assembles the message of a converted answer. */
+export function toAssistantMessage(
+  {
+    content,
+    usage,
+    stopReason,
+    rawStopReason,
+  }: Pick<AssistantMessage, "content" | "usage" | "stopReason"> & { rawStopReason: string | undefined },
+  { model, timestamp }: MessageFrame,
+): AssistantMessage {
+  const reason = rawStopReason === undefined ? {} : { rawStopReason };
+  return { role: "assistant", content, model, usage, stopReason, ...reason, timestamp };
 }

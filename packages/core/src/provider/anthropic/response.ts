@@ -7,7 +7,15 @@ import {
   type Usage,
 } from "../../types.ts";
 import type { ProviderEvent } from "../types.ts";
-import { asRecord, asString, countOf, parseJson, toCallInput } from "../wire-format.ts";
+import {
+  asRecord,
+  asString,
+  countOf,
+  type MessageFrame,
+  parseJson,
+  toAssistantMessage,
+  toCallInput,
+} from "../wire-format.ts";
 import { ANTHROPIC } from "./request.ts";
 
 /** The part of an answer that has arrived. */
@@ -56,14 +64,6 @@ export function applyAnthropicEvent(answer: AnthropicAnswer, event: unknown): Pr
   }
 }
 
-/** Message metadata that the API does not provide. */
-interface MessageFrame {
-  /** The id of the requested model. */
-  model: string;
-  /** Milliseconds since the epoch. */
-  timestamp: number;
-}
-
 /**
  * The answer as a message. An unfinished answer was aborted: the message holds what had arrived, without incomplete
  * calls, signatures and opaque blocks.
@@ -73,15 +73,8 @@ export function toAnthropicMessage(answer: AnthropicAnswer, frame: MessageFrame)
     .map((draft) => toFinalBlock(answer, draft))
     .filter((block) => block !== undefined);
   const { rawStopReason } = answer;
-  return {
-    role: "assistant",
-    content,
-    model: frame.model,
-    usage: answer.usage,
-    stopReason: answer.isFinished ? toStopReason(rawStopReason, content) : "aborted",
-    ...(rawStopReason !== undefined && { rawStopReason }),
-    timestamp: frame.timestamp,
-  };
+  const stopReason = answer.isFinished ? toStopReason(rawStopReason, content) : "aborted";
+  return toAssistantMessage({ content, usage: answer.usage, stopReason, rawStopReason }, frame);
 }
 
 /** A message may begin with complete blocks, for instance if the provider's own code called our tools. */

@@ -7,7 +7,16 @@ import {
   type Usage,
 } from "../../types.ts";
 import type { ProviderEvent } from "../types.ts";
-import { asRecord, asString, countOf, isRecord, parseJson, toCallInput } from "../wire-format.ts";
+import {
+  asRecord,
+  asString,
+  countOf,
+  isRecord,
+  type MessageFrame,
+  parseJson,
+  toAssistantMessage,
+  toCallInput,
+} from "../wire-format.ts";
 import {
   addReasoningDetails,
   type ReasoningDetail,
@@ -309,16 +318,6 @@ function newPartOf({ json, isWhole }: CallPiece, call: PartialCall): string {
   return isRepeated ? "" : json;
 }
 
-/** Message metadata that the server does not provide. */
-interface MessageFrame {
-  /** The id of the requested model, as the caller gave it. */
-  model: string;
-  /** The name of the server that the replay data is addressed to. */
-  provider: string;
-  /** Milliseconds since the epoch. */
-  timestamp: number;
-}
-
 /** The finish reasons of an answer that reached a limit. */
 const CUT_REASONS: ReadonlySet<string> = new Set([
   "length",
@@ -332,20 +331,17 @@ const CUT_REASONS: ReadonlySet<string> = new Set([
 /**
  * The answer as a message. An unfinished answer was aborted: the message holds what had arrived, without incomplete
  * calls.
+ *
+ * @param frame.provider the name of the server that the replay data is addressed to.
  */
-export function toCompatibleMessage(answer: CompatibleAnswer, frame: MessageFrame): AssistantMessage {
+export function toCompatibleMessage(
+  answer: CompatibleAnswer,
+  frame: MessageFrame & { provider: string },
+): AssistantMessage {
   const content = toContent(answer, frame.provider);
   const stopReason = answer.isFinished ? toStopReason(answer, content) : "aborted";
   const rawStopReason = stopReason === "error" ? "refusal" : answer.rawStopReason;
-  return {
-    role: "assistant",
-    content,
-    model: frame.model,
-    usage: answer.usage,
-    stopReason,
-    ...(rawStopReason !== undefined && { rawStopReason }),
-    timestamp: frame.timestamp,
-  };
+  return toAssistantMessage({ content, usage: answer.usage, stopReason, rawStopReason }, frame);
 }
 
 /** @param frame.isCut true if the arguments may be incomplete. */

@@ -6,7 +6,15 @@ import type {
   ToolCallBlock,
   Usage,
 } from "../../types.ts";
-import { asRecord, asString, countOf, isRecord, toCallInput } from "../wire-format.ts";
+import {
+  asRecord,
+  asString,
+  countOf,
+  isRecord,
+  type MessageFrame,
+  toAssistantMessage,
+  toCallInput,
+} from "../wire-format.ts";
 
 /** Decides whether an item can be sent back under its id. */
 interface ItemFrame {
@@ -102,28 +110,12 @@ export function thinkingText(texts: readonly TextDraft[]): string {
   return texts.map(({ text }) => text).join("\n\n");
 }
 
-/** Message metadata that the API does not provide. */
-interface MessageFrame {
-  /** The id of the requested model. */
-  model: string;
-  /** Milliseconds since the epoch. */
-  timestamp: number;
-}
-
-/** Message metadata that the API does not provide. */
+/** The answer as a message. An unfinished answer was aborted: the message holds what had arrived. */
 export function toOpenAIMessage(answer: OpenAIAnswer, frame: MessageFrame): AssistantMessage {
   const content = toContent(answer);
   const stopReason = answer.isFinished ? toStopReason(answer, content) : "aborted";
   const rawStopReason = stopReason === "error" ? "refusal" : answer.rawStopReason;
-  return {
-    role: "assistant",
-    content,
-    model: frame.model,
-    usage: answer.usage,
-    stopReason,
-    ...(rawStopReason !== undefined && { rawStopReason }),
-    timestamp: frame.timestamp,
-  };
+  return toAssistantMessage({ content, usage: answer.usage, stopReason, rawStopReason }, frame);
 }
 
 /** OpenAI counts tokens read from or written to the cache as input, and reasoning as output. */

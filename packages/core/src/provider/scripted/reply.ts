@@ -1,9 +1,8 @@
-import { isBlank } from "../../history.ts";
+import { countContentCharacters, countMessageCharacters, isBlank } from "../../history.ts";
 import {
   assertNever,
   type ContentBlock,
   EMPTY_USAGE,
-  type Message,
   type OpaqueBlock,
   type StopReason,
   type TextBlock,
@@ -248,8 +247,6 @@ function* stepsOfEvent(event: ScriptEvent): Generator<PlayedStep> {
 
 // The usual rule of thumb for English text and code.
 const CHARS_PER_TOKEN = 4;
-// About what providers count for one image, regardless of the length of its base64.
-const IMAGE_CHARS = 1_200 * CHARS_PER_TOKEN;
 
 /** The usage that a turn states; missing values are estimated from the request and the reply. */
 export function scriptedUsage(
@@ -259,7 +256,7 @@ export function scriptedUsage(
 ): Usage {
   return {
     inputTokens: scripted.inputTokens ?? requestTokens,
-    outputTokens: scripted.outputTokens ?? toTokens(countContent(content)),
+    outputTokens: scripted.outputTokens ?? toTokens(countContentCharacters(content)),
     cacheReadTokens: scripted.cacheReadTokens ?? 0,
     cacheWriteTokens: scripted.cacheWriteTokens ?? 0,
   };
@@ -279,33 +276,8 @@ export function repliedUsage(
 
 /** Tokens of a request: characters of system prompt, messages and tools, divided by four. */
 export function estimateRequestTokens({ systemPrompt, messages, tools }: StreamContext): number {
-  const inMessages = messages.reduce((sum, message) => sum + countMessage(message), 0);
+  const inMessages = messages.reduce((sum, message) => sum + countMessageCharacters(message), 0);
   return toTokens(systemPrompt.length + inMessages + (tools.length > 0 ? JSON.stringify(tools).length : 0));
-}
-
-function countMessage(message: Message): number {
-  if (message.role !== "tool_result") return countContent(message.content);
-  return message.output.length + (message.images?.length ?? 0) * IMAGE_CHARS;
-}
-
-function countContent(content: string | readonly ContentBlock[]): number {
-  if (typeof content === "string") return content.length;
-  return content.reduce((sum, block) => sum + countBlock(block), 0);
-}
-
-function countBlock(block: ContentBlock): number {
-  switch (block.type) {
-    case "text":
-      return block.text.length;
-    case "thinking":
-      return block.thinking.length;
-    case "image":
-      return IMAGE_CHARS;
-    case "tool_call":
-      return (block.invalidInput ?? JSON.stringify(block.input)).length;
-    case "opaque":
-      return JSON.stringify(block.raw ?? "").length;
-  }
 }
 
 function toTokens(chars: number): number {

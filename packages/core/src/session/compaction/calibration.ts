@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { IMAGE_CHARACTERS } from "../../history.ts";
 import { updatePrivateFile } from "../../infrastructure/fs/private-files.ts";
 import { locateFile, readWholeFile } from "../../infrastructure/fs/read.ts";
 import { userStateDirectory } from "../../infrastructure/paths/user.ts";
@@ -9,7 +10,6 @@ import {
   CHARACTERS_PER_TOKEN,
   countFixedCharacters,
   countImages,
-  IMAGE_CHARACTERS,
   isPlausible,
   sumCharacters,
   type TokenCalibration,

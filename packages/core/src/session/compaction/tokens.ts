@@ -1,10 +1,10 @@
+import { countMessageCharacters } from "../../history.ts";
 import type { StreamContext } from "../../provider/types.ts";
 import {
   type AssistantMessage,
-  assertNever,
-  type ContentBlock,
   type ImageBlock,
   type Message,
+  toolCallsOf,
   type Usage,
 } from "../../types.ts";
 import { changesRequests } from "../context-builder.ts";
@@ -111,9 +111,6 @@ function entryCharacters(entry: SessionEntry): number {
 /** The usual rule of thumb for English text and code. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-/** About 1,200 tokens, which is the providers' count for one image whatever the length of its base64. */
-export const IMAGE_CHARACTERS = 4_800;
-
 // A conversation is counted before every request, and its messages never change.
 const counted = new WeakMap<Message, number>();
 
@@ -124,7 +121,8 @@ const counted = new WeakMap<Message, number>();
 export function countCharacters(message: Message): number {
   let characters = counted.get(message);
   if (characters === undefined) {
-    characters = countMessage(message);
+    const names = message.role === "assistant" ? toolCallsOf(message).map(({ name }) => name) : [];
+    characters = countMessageCharacters(message) + names.join("").length;
     counted.set(message, characters);
   }
   return characters;
@@ -134,31 +132,6 @@ export function countCharacters(message: Message): number {
 export function estimateTokens(messages: readonly Message[]): number {
   const characters = messages.reduce((sum, message) => sum + countCharacters(message), 0);
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
-}
-
-function countMessage(message: Message): number {
-  if (message.role === "tool_result") {
-    return message.output.length + (message.images?.length ?? 0) * IMAGE_CHARACTERS;
-  }
-  if (typeof message.content === "string") return message.content.length;
-  return message.content.reduce((sum, block) => sum + countBlock(block), 0);
-}
-
-function countBlock(block: ContentBlock): number {
-  switch (block.type) {
-    case "text":
-      return block.text.length;
-    case "thinking":
-      return block.thinking.length;
-    case "image":
-      return IMAGE_CHARACTERS;
-    case "tool_call":
-      return block.name.length + (block.invalidInput ?? JSON.stringify(block.input)).length;
-    case "opaque":
-      return JSON.stringify(block.raw ?? "").length;
-    default:
-      return assertNever(block);
-  }
 }
 
 const START_RATIO = 1 / CHARACTERS_PER_TOKEN;
