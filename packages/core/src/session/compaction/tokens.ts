@@ -1,4 +1,4 @@
-import { countMessageCharacters } from "../../history.ts";
+import { countMessageCharacters, IMAGE_CHARACTERS } from "../../history.ts";
 import type { StreamContext } from "../../provider/types.ts";
 import {
   type AssistantMessage,
