@@ -8,6 +8,7 @@ export const readParameters = z.strictObject({
   file_path: z.string(),
   offset: z.int().min(0).optional().describe("First line, from 1"),
   limit: z.int().min(1).optional().describe("Number of lines"),
+  encoding: z.string().optional().describe("If not UTF-8 and detected wrongly, such as windows-1251"),
 });
 
 /** The schema as a type, for modules that must not load it; the same applies to those below. */

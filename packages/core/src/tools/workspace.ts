@@ -2,6 +2,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
+import { decodeUtf8, type TextContent, type TextEncoding } from "../infrastructure/text/text-file.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 
 /** The environment of a session's tools. All paths are absolute and real. */
@@ -44,11 +45,21 @@ export class FileTracker {
   readonly #modified = new Map<string, FileFingerprint>();
 
   readonly #contents = new Map<string, Uint8Array>();
+  readonly #encodings = new Map<string, TextEncoding>();
 
-  /** Also for a file that was only partly read. `content` is all of it, if that was read. */
-  recordRead(realPath: string, fingerprint: FileFingerprint, content?: Uint8Array): void {
+  /**
+   * Also for a file that was only partly read. `content` is all of it, if that was read; `encoding` is left out for
+   * UTF-8.
+   */
+  recordRead(
+    realPath: string,
+    fingerprint: FileFingerprint,
+    { content, encoding }: { content?: Uint8Array | undefined; encoding?: TextEncoding | undefined } = {},
+  ): void {
     this.#seen.set(realPath, fingerprint);
     this.#read.add(realPath);
+    if (encoding) this.#encodings.set(realPath, encoding);
+    else this.#encodings.delete(realPath);
     this.#keepContent(realPath, content);
   }
 
@@ -56,6 +67,16 @@ export class FileTracker {
     this.#seen.set(realPath, fingerprint);
     this.#modified.set(realPath, fingerprint);
     this.#keepContent(realPath, content);
+  }
+
+  /** The encoding in which the session has read the file; undefined for UTF-8. */
+  encodingOf(realPath: string): TextEncoding | undefined {
+    return this.#encodings.get(realPath);
+  }
+
+  /** Decodes the bytes of a file as it was read. @throws NotUtf8Error, and the errors of `TextEncoding.decode`. */
+  decode(realPath: string, bytes: Uint8Array): TextContent {
+    return this.encodingOf(realPath)?.decode(bytes) ?? decodeUtf8(bytes);
   }
 
   /** The content that the session saw last, to tell what has changed since; undefined if it was not kept. */

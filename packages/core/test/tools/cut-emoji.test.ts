@@ -19,9 +19,10 @@ function createPlace(content: string | Uint8Array) {
 }
 
 describe("for a file that was cut inside an emoji", () => {
-  test("read names the byte of the cut", async () => {
-    const reading = runTool(createReadTool(createPlace(CUT)), { file_path: "cut.txt" });
-    await expect(reading).rejects.toThrow("byte 0xF0 at offset 8, line 1");
+  test("read shows the rest and names the byte of the cut", async () => {
+    const { output, note } = await runTool(createReadTool(createPlace(CUT)), { file_path: "cut.txt" });
+    expect(output).toBe("1\tgrüße \ufffd");
+    expect(note).toContain("byte 0xF0 at offset 8, line 1");
   });
 
   test.each([

@@ -184,38 +184,4 @@ describe("a rejected edit", () => {
       `There is no file or directory ${files.at("Config.js")}. Did you mean ${files.at("config.ts")}?`,
     );
   });
-
-  test.each([
-    ["not UTF-8 but probably Latin-1", [0x63, 0x61, 0x66, 0xe9, 0x0a]],
-    ["not UTF-8 but probably Shift-JIS", [0x82, 0xb1, 0x82, 0xf1, 0x82, 0xc9, 0x82, 0xbf, 0x82, 0xcd]],
-    ["UTF-8 text with a damaged character", [...Buffer.from("grüße über\nschön "), 0x80, 0x0a]],
-  ])("a file that read rejects is rejected for the same reason: %p", async (reason, bytes) => {
-    const files = makeFileWorkspace();
-    files.put("a.txt", Uint8Array.from(bytes));
-    const refusals = [
-      files.read({ file_path: "a.txt" }),
-      files.edit({ file_path: "a.txt", old_string: "a", new_string: "b" }),
-      files.write({ file_path: "a.txt", content: "b" }),
-    ];
-    for (const message of await Promise.all(refusals.map(failure))) {
-      expect(message).toContain(reason);
-      expect(message).not.toContain("Read it first");
-    }
-    expect([...files.bytes("a.txt")]).toEqual(bytes);
-  });
-
-  test("bytes that are not UTF-8 stay unchanged", async () => {
-    const files = makeFileWorkspace();
-    const bytes = Buffer.concat([
-      Buffer.from("wort\n".repeat(100_000)),
-      Buffer.from([0xe9]),
-      Buffer.from(" end\n"),
-    ]);
-    files.put("a.txt", bytes);
-    await files.read({ file_path: "a.txt", limit: 10 });
-    expect(await failure(files.edit({ file_path: "a.txt", old_string: "end", new_string: "x" }))).toContain(
-      "probably Latin-1 or another 8-bit encoding (byte 0xE9 at offset 500000, line 100001)",
-    );
-    expect(files.bytes("a.txt").equals(bytes)).toBe(true);
-  });
 });

@@ -133,17 +133,6 @@ describe("an existing file", () => {
     expect([readlinkSync(files.at("one")), readlinkSync(files.at("two"))]).toEqual(["two", "real/a.txt"]);
   });
 
-  test("in another encoding is not converted to UTF-8", async () => {
-    const files = makeFileWorkspace();
-    const bytes = Buffer.from("\ufeffold", "utf16le");
-    files.put("a.txt", bytes);
-    await files.read({ file_path: "a.txt" });
-    expect(await failure(files.write({ file_path: "a.txt", content: "new" }))).toContain(
-      "not UTF-8 but probably UTF-16LE",
-    );
-    expect(files.bytes("a.txt").equals(bytes)).toBe(true);
-  });
-
   test("with exactly that content is not written", async () => {
     const files = makeFileWorkspace();
     const path = files.put("a.txt", "same");

@@ -70,7 +70,9 @@ export const EDITS = createTarget({
     }
     if (parts.length === 1) return "it replaced missing text";
     if (parts.length > 2 && !replacesAll) return "it replaced one of several matches";
-    const isExact = stray === undefined && isWith(found, { hasMark, parts, fresh });
+    const isExact = stray
+      ? keepsAround(found, { hasMark, parts, stray })
+      : isWith(found, { hasMark, parts, fresh });
     return isExact ? undefined : `the file became ${JSON.stringify(found.toString("latin1"))}`;
 
     function mayFail(): boolean {
@@ -92,6 +94,27 @@ function isWith(found: Buffer, { hasMark, parts, fresh }: Expected): boolean {
   rest = hasMark ? rest.slice(1) : rest;
   const pattern = parts.map(escapePattern).join(`(?:${toLooseLineEnds(fresh)})`);
   return new RegExp(`^${pattern}$`, "u").test(rest);
+}
+
+/**
+ * The unchanged bytes in order, with anything between them: in which encoding the requested text is written depends on
+ * what the other bytes look like.
+ */
+function keepsAround(
+  found: Buffer,
+  { hasMark, parts, stray }: Omit<Expected, "fresh"> & { stray: readonly number[] },
+): boolean {
+  const pieces = parts.map((part) => Buffer.from(part));
+  const first = Buffer.concat([Buffer.from(hasMark ? "\uFEFF" : ""), pieces[0] ?? Buffer.of()]);
+  const last = Buffer.concat([pieces.at(-1) ?? Buffer.of(), Uint8Array.from(stray)]);
+  if (!found.subarray(0, first.length).equals(first)) return false;
+  let from = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const at = found.indexOf(piece, from);
+    if (at === -1) return false;
+    from = at + piece.length;
+  }
+  return found.length >= from + last.length && found.subarray(found.length - last.length).equals(last);
 }
 
 function toLooseLineEnds(text: string): string {

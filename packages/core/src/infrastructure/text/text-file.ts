@@ -1,10 +1,39 @@
 const SAMPLE_BYTES = 64 * 1024;
 const UTF8_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-/** The text of a UTF-8 file. `text` excludes the byte order mark and includes the original line endings. */
+/** The text of a file. `text` excludes the byte order mark and includes the original line endings. */
 export interface TextContent {
   text: string;
   hasByteOrderMark: boolean;
+  /** Of a file that is not valid UTF-8: its encoding, and its bytes when it was read. */
+  legacy?: { encoding: TextEncoding; bytes: Uint8Array };
+}
+
+/** An encoding other than UTF-8. */
+export interface TextEncoding {
+  /** Such as `windows-1252`. */
+  name: string;
+  /** Invalid bytes become U+FFFD where they can be kept in place. @throws Error where they cannot. */
+  decode(bytes: Uint8Array): TextContent;
+  /**
+   * The bytes of a changed text. @param before the bytes of the file so far: those of unchanged lines are kept.
+   * @throws UnencodableTextError
+   */
+  encode(text: string, before?: Uint8Array): Uint8Array;
+}
+
+/** A text has a character that its encoding lacks; U+FFFD stands for bytes that are not valid. */
+export class UnencodableTextError extends Error {
+  override name = "UnencodableTextError";
+  constructor({ character, line, encoding }: { character: string; line: number; encoding: string }) {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    super(
+      character === "\ufffd"
+        ? `line ${line} would contain bytes that are not valid ${encoding}, shown as \ufffd. Change other lines, or use bash`
+        : `"${character}" (U+${code}, line ${line}) does not exist in ${encoding}, the encoding of the file. ` +
+            "Write it another way, or convert the file to UTF-8 with bash (iconv) first",
+    );
+  }
 }
 
 /** The bytes are not UTF-8. `message` describes them as a phrase that fits after "it is". */
@@ -29,6 +58,12 @@ export function decodeUtf8(bytes: Uint8Array): TextContent {
     // The decoder reports neither position nor cause; they are determined for the message.
     throw notUtf8(bytes);
   }
+}
+
+/** The bytes of a file in its own encoding. @throws UnencodableTextError */
+export function encodeText(content: TextContent): Uint8Array {
+  const { text, legacy } = content;
+  return legacy ? legacy.encoding.encode(text, legacy.bytes) : encodeUtf8(content);
 }
 
 /** Lone surrogates, which UTF-8 cannot represent, become U+FFFD. */
@@ -92,7 +127,7 @@ function sequenceStart(bytes: Uint8Array, end: number): number {
 }
 
 /** The probable encoding of bytes that are not valid UTF-8. `iconvName` is its name for `iconv -f`. */
-type EncodingGuess =
+export type EncodingGuess =
   | { kind: "binary" }
   | { kind: "text"; name: string; iconvName: string }
   /** UTF-8 except for a few bytes. */

@@ -1,4 +1,4 @@
-import { decodeUtf8, type TextContent } from "../../infrastructure/text/text-file.ts";
+import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { missingFileError } from "../missing-file.ts";
 import type { EditArguments } from "../parameters.ts";
@@ -83,7 +83,8 @@ export async function editFile(
 ): Promise<ToolResult> {
   const { target, before, after, outcomes, hasChanged, seen } = await changeTarget(location, (located) => {
     const planned = planFileEdit(workspace, located, requests);
-    const seen = workspace.files.lastContent(located.realPath);
+    const last = workspace.files.lastContent(located.realPath);
+    const seen = last && workspace.files.decode(located.realPath, last).text;
     saveChange(workspace, located, planned.after);
     return { target: located, seen, ...planned };
   });
@@ -101,11 +102,11 @@ export async function editFile(
 /** For the model: what was changed by others since it saw the file. */
 async function describeOtherChanges(
   shownPath: string,
-  seen: Uint8Array | undefined,
+  seen: string | undefined,
   now: string,
 ): Promise<string> {
   const lead = "\nThe file had changed since it was read; old_string was not affected.";
-  const { diff } = await createUnifiedDiff(shownPath, seen ? decodeUtf8(seen).text : now, now);
+  const { diff } = await createUnifiedDiff(shownPath, seen ?? now, now);
   const lines = diff.split("\n").slice(2);
   if (lines.length === 0) return `${lead} Read it again before you rely on its other parts.`;
   const shown = lines.slice(0, MAX_SHOWN_DIFF_LINES);

@@ -7,10 +7,10 @@ import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
 import { DamagedFileError, FileChangedError, writeWholeFile } from "../../infrastructure/fs/write.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import {
-  decodeUtf8,
-  encodeUtf8,
+  encodeText,
   NotUtf8Error,
   type TextContent,
+  UnencodableTextError,
 } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { type ApprovedTarget, displayPath, formatBytes } from "../target.ts";
@@ -24,7 +24,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * The text of an existing file that is to be changed. @throws Error unless the session has read (or written) it and it
- * has not changed since, and for a file that is not UTF-8, since a change would alter its bytes everywhere.
+ * has not changed since, and for binary data.
  */
 export function openForChange(workspace: Workspace, target: ApprovedTarget, stats: BigIntStats): TextContent {
   const { content, hasChanged } = openSeenFile(workspace, target, stats);
@@ -47,23 +47,24 @@ export function openSeenFile(
     );
   }
   const bytes = readWholeFile(realPath);
-  // Checked before asking for a read: read refuses files that are not UTF-8.
-  const content = decodeForChange(path, bytes);
   const state = workspace.files.stateOf(realPath, createFingerprint(stats, bytes));
   if (state === "unknown")
     throw new Error(`${path} has not been read in this session. Read it first, then try again.`);
-  return { content, hasChanged: state === "changed" };
+  return { content: decodeForChange(workspace, target, bytes), hasChanged: state === "changed" };
 }
 
-function decodeForChange(path: string, bytes: Uint8Array): TextContent {
+function decodeForChange(
+  workspace: Workspace,
+  { path, realPath }: ApprovedTarget,
+  bytes: Uint8Array,
+): TextContent {
   try {
-    return decodeUtf8(bytes);
+    return workspace.files.decode(realPath, bytes);
   } catch (error) {
-    if (!(error instanceof NotUtf8Error)) throw error;
-    throw new Error(
-      `${path} was left unchanged: it is ${error.message}, and only UTF-8 can be changed safely. ` +
-        "Use bash with a program that knows its format.",
-    );
+    // The bytes of an unchanged file were decoded in the same way when it was read.
+    if (error instanceof NotUtf8Error && error.guess.kind !== "binary") throw changedError(path);
+    const what = error instanceof NotUtf8Error ? `It is ${error.message}.` : systemErrorText(error);
+    throw new Error(`${path} was left unchanged. ${what} Use bash with a program that knows its format.`);
   }
 }
 
@@ -79,7 +80,7 @@ export function changedError(path: string): Error {
  * still there.
  */
 export function saveChange(workspace: Workspace, target: ApprovedTarget, content: TextContent): void {
-  const bytes = encodeUtf8(content);
+  const bytes = encodeForChange(target, content);
   try {
     const stats = writeWholeFile(target.realPath, bytes, target.stats);
     workspace.files.recordModified(target.realPath, createFingerprint(stats, bytes), bytes);
@@ -88,6 +89,15 @@ export function saveChange(workspace: Workspace, target: ApprovedTarget, content
     if (error instanceof DamagedFileError || error instanceof MovedPathError) throw error;
     const kept = target.stats ? "The file was left unchanged." : "No file was created.";
     throw new Error(`Cannot write ${target.path}: ${systemErrorText(error)}. ${kept}`);
+  }
+}
+
+function encodeForChange({ path }: ApprovedTarget, content: TextContent): Uint8Array {
+  try {
+    return encodeText(content);
+  } catch (error) {
+    if (!(error instanceof UnencodableTextError)) throw error;
+    throw new Error(`${path} was left unchanged: ${error.message}.`);
   }
 }
 

@@ -2,10 +2,12 @@ import type { FileHandle } from "node:fs/promises";
 import { openRegularFile, readChunks, readStart, specialFileKind } from "../../infrastructure/fs/read.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
 import {
+  decodeUtf8,
   fileSignature,
   NotUtf8Error,
   notUtf8,
   startsLikeImage,
+  type TextEncoding,
 } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { missingFileError } from "../missing-file.ts";
@@ -19,6 +21,8 @@ const START_BYTES = 512;
 const MAX_IMAGE_FILE_BYTES = 50 * 1024 * 1024;
 // Up to this size the whole file is hashed, so that a later change is detected by content and not only by time.
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
+// Files that are not UTF-8 are decoded as a whole; edit has the same limit.
+const MAX_DECODED_BYTES = 64 * 1024 * 1024;
 
 /** Reads a part of a file for the model and marks the file as seen. @throws Error that says why it cannot be read. */
 export async function readFile(
@@ -30,10 +34,12 @@ export async function readFile(
   const { handle, stats } = await openRegularFile(target.realPath);
   try {
     // Recorded before the content is shown: if the file changes in between, it counts as changed.
-    const whole = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
+    const content = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
     const window = { offset: Math.max(1, args.offset ?? 1), limit: args.limit ?? DEFAULT_LINES };
-    const result = await readContent({ target, handle, size: stats.size, signal }, window);
-    workspace.files.recordRead(target.realPath, createFingerprint(stats, whole), whole);
+    const known = workspace.files.encodingOf(target.realPath);
+    const file = { target, handle, size: stats.size, signal, content, known, encodingName: args.encoding };
+    const { result, encoding } = await readContent(file, window);
+    workspace.files.recordRead(target.realPath, createFingerprint(stats, content), { content, encoding });
     return result;
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
@@ -56,23 +62,105 @@ interface OpenFile {
   handle: FileHandle;
   size: bigint;
   signal: AbortSignal;
+  /** All of the file, if it is not large. */
+  content: Uint8Array | undefined;
+  /** The encoding in which the session has read the file before, if it was not UTF-8. */
+  known: TextEncoding | undefined;
+  /** As the model gave it. */
+  encodingName: string | undefined;
 }
 
-async function readContent(file: OpenFile, window: TextWindow): Promise<ToolResult> {
+interface ReadContent {
+  result: ToolResult;
+  /** Left out for UTF-8, and for an image. */
+  encoding?: TextEncoding | undefined;
+}
+
+async function readContent(file: OpenFile, window: TextWindow): Promise<ReadContent> {
   const { path } = file.target;
   const start = await readStart(file.handle, START_BYTES);
   if (startsLikeImage(start) && file.size <= MAX_IMAGE_FILE_BYTES) {
     const { readImage } = await import("./read-image.ts");
     const image = await readImage(path, await readStart(file.handle, MAX_IMAGE_FILE_BYTES));
-    if (image) return image;
+    if (image) return { result: image };
   }
+  if (file.encodingName !== undefined) return readEncoded(file, window, await findNamedEncoding(file, start));
   try {
+    // Also beyond the part that is shown: the encoding is that of the whole file.
+    if (file.content) decodeUtf8(file.content);
     const { handle, signal } = file;
-    const { firstLine, lastLine, ...page } = await readTextPage(path, { handle, start, signal }, window);
-    return { ...page, metadata: { firstLine, lastLine } };
+    return { result: toResult(await readTextPage(path, { handle, signal }, window)) };
   } catch (error) {
-    if (error instanceof NotUtf8Error) throw notTextError(file, start, error);
-    throw error;
+    if (!(error instanceof NotUtf8Error)) throw error;
+    const encoding = file.known ?? (await detectEncoding(file, error));
+    if (!encoding) throw notTextError(file, start, error);
+    return readEncoded(file, window, encoding, error);
+  }
+}
+
+function toResult({ firstLine, lastLine, ...page }: TextPage): ToolResult {
+  return { ...page, metadata: { firstLine, lastLine } };
+}
+
+async function findNamedEncoding({ encodingName = "" }: OpenFile, start: Uint8Array): Promise<TextEncoding> {
+  const { findEncoding } = await import("../../infrastructure/text/legacy-encodings.ts");
+  const encoding = findEncoding(encodingName, start);
+  if (encoding) return encoding;
+  throw new Error(
+    `Unknown encoding "${encodingName.slice(0, 40)}". Give a name such as ISO-8859-1, windows-1252, Shift_JIS, EUC-KR, ` +
+      "GB18030, Big5, KOI8-R or UTF-16LE, or leave it out.",
+  );
+}
+
+async function detectEncoding(file: OpenFile, { guess }: NotUtf8Error): Promise<TextEncoding | undefined> {
+  if (guess.kind === "binary" || file.size > MAX_DECODED_BYTES) return undefined;
+  const { toEncoding } = await import("../../infrastructure/text/legacy-encodings.ts");
+  return toEncoding(guess, await readDecodable(file));
+}
+
+async function readDecodable({ content, handle, size, target }: OpenFile): Promise<Uint8Array> {
+  if (size > MAX_DECODED_BYTES) {
+    const limit = formatBytes(MAX_DECODED_BYTES);
+    throw new Error(
+      `${target.path} is too large to be decoded (${formatBytes(size)}, at most ${limit}). Use bash with iconv.`,
+    );
+  }
+  return content ?? readStart(handle, MAX_DECODED_BYTES);
+}
+
+async function readEncoded(
+  file: OpenFile,
+  window: TextWindow,
+  encoding: TextEncoding,
+  problem?: NotUtf8Error,
+): Promise<ReadContent> {
+  const { target } = file;
+  const text = decodeOrExplain(target.path, encoding, await readDecodable(file));
+  const collector = createCollector(window);
+  collector.push(text);
+  collector.end();
+  if (collector.lines.length === 0)
+    return { result: toResult(emptyPage(target.path, collector.lineCount, window.offset)), encoding };
+  const notes = [describeEncoding(encoding, problem)];
+  if (text.includes("\ufffd"))
+    notes.push(
+      `(\ufffd stands for bytes that are not valid ${encoding.name}; lines with it cannot be changed.)`,
+    );
+  return { result: toResult(toPage(collector, window, notes)), encoding };
+}
+
+function describeEncoding({ name }: TextEncoding, problem: NotUtf8Error | undefined): string {
+  if (problem?.guess.kind === "damaged") return `(It is ${problem.message}.)`;
+  const how = problem ? "detected from its bytes; give encoding if that is wrong" : "as given";
+  return `(The encoding is ${name}, ${how}. edit and write keep it.)`;
+}
+
+function decodeOrExplain(path: string, encoding: TextEncoding, bytes: Uint8Array): string {
+  try {
+    return encoding.decode(bytes).text;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot read ${path} as ${encoding.name}. ${reason} Give another encoding.`);
   }
 }
 
@@ -93,7 +181,9 @@ function notTextError(
     );
   }
   const way = guess.kind === "text" ? `iconv -f ${guess.iconvName} -t UTF-8` : "iconv -c -f UTF-8 -t UTF-8";
-  return new Error(`Cannot read ${path}: it is ${message}. To see it, run with bash: ${way} FILE`);
+  return new Error(
+    `Cannot read ${path} (${formatBytes(size)}): it is ${message}. To see it, run with bash: ${way} FILE`,
+  );
 }
 
 /** The number of lines of a page without a limit, and the maximum. */
@@ -120,52 +210,44 @@ interface TextPage {
 }
 
 /**
- * Numbered lines of a text file, read only as far as needed. UTF-8, or UTF-16 with a byte order mark. @throws
- * NotUtf8Error, and an error with the line count for an offset beyond the end.
+ * Numbered lines of a UTF-8 file, read only as far as needed. @throws NotUtf8Error, and an error with the line count for
+ * an offset beyond the end.
  */
 async function readTextPage(
   path: string,
-  source: { handle: FileHandle; start: Uint8Array; signal: AbortSignal },
+  { handle, signal }: { handle: FileHandle; signal: AbortSignal },
   window: TextWindow,
 ): Promise<TextPage> {
-  const collector = new LineCollector({
-    firstLine: window.offset,
-    maxLines: Math.min(window.limit, DEFAULT_LINES),
-    maxLineChars: MAX_LINE_CHARS,
-    maxBytes: MAX_BYTES,
-    maxScanChars: MAX_SCAN_CHARS,
-  });
-  const encoding = encodingOf(source.start);
-  for await (const piece of decodeChunks(readChunks(source.handle), encoding)) {
-    source.signal.throwIfAborted();
+  const collector = createCollector(window);
+  for await (const piece of decodeChunks(readChunks(handle))) {
+    signal.throwIfAborted();
     collector.push(piece);
     if (collector.stop) break;
   }
   collector.end();
   if (collector.lines.length === 0) return emptyPage(path, collector.lineCount, window.offset);
-  return toPage(collector, window, encoding);
+  return toPage(collector, window);
 }
 
-type ReadableEncoding = "utf-8" | "utf-16le" | "utf-16be";
-
-function encodingOf(start: Uint8Array): ReadableEncoding {
-  const [first, second, third, fourth] = start;
-  if (first === 0xff && second === 0xfe && !(third === 0 && fourth === 0)) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+function createCollector({ offset, limit }: TextWindow): LineCollector {
+  return new LineCollector({
+    firstLine: offset,
+    maxLines: Math.min(limit, DEFAULT_LINES),
+    maxLineChars: MAX_LINE_CHARS,
+    maxBytes: MAX_BYTES,
+    maxScanChars: MAX_SCAN_CHARS,
+  });
 }
 
-async function* decodeChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  encoding: ReadableEncoding,
-): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
+async function* decodeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let last: Uint8Array = new Uint8Array();
   let isPart = false;
   try {
     for await (const chunk of chunks) {
       isPart = last.length > 0;
       last = chunk;
-      if (encoding === "utf-8" && chunk.includes(0)) throw notUtf8(chunk, { isPart });
+      if (chunk.includes(0)) throw notUtf8(chunk, { isPart });
       yield decoder.decode(chunk, { stream: true });
     }
     yield decoder.decode();
@@ -188,7 +270,7 @@ function emptyPage(path: string, lineCount: number, offset: number): TextPage {
 function toPage(
   collector: LineCollector,
   { offset, limit }: TextWindow,
-  encoding: ReadableEncoding,
+  fileNotes: readonly string[] = [],
 ): TextPage {
   const numbered = collector.lines.map(({ text, chars }, index) => {
     const mark = chars > text.length ? lineMark(text, chars, collector.stop === "endless_line") : "";
@@ -202,9 +284,7 @@ function toPage(
       `(Lines ${offset}-${lastLine} shown${capped}; more follow. Continue with offset=${lastLine + 1}.)`,
     );
   }
-  if (encoding !== "utf-8") {
-    notes.push(`(The file is ${encoding.toUpperCase()}; edit and write support only UTF-8.)`);
-  }
+  notes.push(...fileNotes);
   const note = notes.length > 0 ? { note: notes.join("\n") } : {};
   return { output: numbered.join("\n"), ...note, firstLine: offset, lastLine };
 }

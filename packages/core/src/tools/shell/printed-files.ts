@@ -20,7 +20,7 @@ const MAX_PATHS = 100;
 export function recordPrintedFiles(workspace: Workspace, command: string, output: string): void {
   for (const path of findNamedPaths(workspace, command)) {
     const printed = readIfPrinted(path, output);
-    if (printed) workspace.files.recordRead(printed.realPath, printed.fingerprint, printed.content);
+    if (printed) workspace.files.recordRead(printed.realPath, printed.fingerprint, printed);
   }
 }
 
