@@ -204,7 +204,7 @@ function isMostlyUtf8(sample: Uint8Array): boolean {
   const text = new TextDecoder().decode(sample);
   const broken = text.split("\ufffd").length - 1;
   const multibyte = text.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0;
-  return multibyte > broken * 2;
+  return multibyte >= broken * 2;
 }
 
 function hasLetterShare(
