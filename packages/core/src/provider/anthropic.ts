@@ -2,11 +2,19 @@ import type * as AnthropicSdk from "@anthropic-ai/sdk";
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages/messages";
 import type { Stream } from "@anthropic-ai/sdk/streaming";
 import { now } from "../infrastructure/runtime.ts";
-import { ANTHROPIC_VENDOR, isThinkingRejection, toAnthropicError } from "./anthropic/errors.ts";
 import { thinkingOf, toAnthropicRequest } from "./anthropic/request.ts";
 import { applyAnthropicEvent, createAnthropicAnswer, toAnthropicMessage } from "./anthropic/response.ts";
-import { checkEndpoint, fetchOptionsFor, type ProviderEndpoint, toEndpoint } from "./endpoint.ts";
-import { type Exchange, HEADERS_TIMEOUT_MS, streamAnswer, toEvents } from "./transport.ts";
+import { classifyResponse, type FailedResponse } from "./classify-error.ts";
+import {
+  checkEndpoint,
+  type Endpoint,
+  fetchOptionsFor,
+  type ProviderEndpoint,
+  toEndpoint,
+  type Vendor,
+} from "./endpoint.ts";
+import type { ProviderError } from "./errors.ts";
+import { type Exchange, HEADERS_TIMEOUT_MS, streamAnswer, toEvents, toSdkError } from "./transport.ts";
 import type { Model, StreamContext, StreamFunction, StreamOptions } from "./types.ts";
 
 /** Loads the SDK before the first request, so that the request does not wait for it. */
@@ -124,4 +132,32 @@ async function createClient(endpoint: ProviderEndpoint): Promise<AnthropicSdk.An
     openTelemetry: false,
     fetchOptions: fetchOptionsFor(endpoint),
   });
+}
+
+/** The names used in messages about a missing key or an invalid address. */
+export const ANTHROPIC_VENDOR: Vendor = {
+  name: "Anthropic",
+  keyVariable: "ANTHROPIC_API_KEY",
+  keyPlaceholder: "[key of anthropic]",
+  urlVariable: "ANTHROPIC_BASE_URL",
+};
+
+/** Converts any failure of a request into a ProviderError. Its message names the host and never the key. */
+export function toAnthropicError(
+  error: unknown,
+  sdk: typeof AnthropicSdk,
+  endpoint: Endpoint,
+): ProviderError {
+  return toSdkError(error, sdk, { endpoint, vendor: ANTHROPIC_VENDOR });
+}
+
+/** The error for a response with this status and body. */
+export function toResponseError(response: FailedResponse, endpoint: Endpoint): ProviderError {
+  return classifyResponse(response, endpoint, ANTHROPIC_VENDOR);
+}
+
+/** True if the API rejected thinking blocks of earlier answers: it accepts the conversation without them. */
+export function isThinkingRejection({ errorType, statusCode, message }: ProviderError): boolean {
+  const isAboutBlocks = /thinking/.test(message) && !/thinking\.(type|budget)|budget_tokens/.test(message);
+  return errorType === "invalid_request" && statusCode === 400 && isAboutBlocks;
 }

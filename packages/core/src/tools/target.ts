@@ -1,9 +1,10 @@
 import { join, relative, resolve } from "node:path";
 import { type FileTarget, locateFile } from "../infrastructure/fs/read.ts";
 import { isInside } from "../infrastructure/fs/real-path.ts";
+import { isExistingPath } from "../infrastructure/fs/stat.ts";
+import type { CommandTemporary } from "../infrastructure/process/shell-wrapper.ts";
 import { homeDirectory } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest, ToolResult } from "../tool/types.ts";
-import { toPrivatePath } from "./private-temporary.ts";
 import type { Workspace } from "./workspace.ts";
 
 interface FileArguments {
@@ -129,4 +130,18 @@ export function formatBytes(bytes: number | bigint): string {
     if (amount < KIBIBYTE) break;
   }
   return `${amount.toFixed(1)} ${unit}`;
+}
+
+/**
+ * The path that a command would use for a path in its temporary directory: files that a command writes to `/tmp` are
+ * the ones that a tool reads there, and vice versa. Other paths are returned unchanged.
+ * @param creates true for a tool that creates the file; otherwise a file that exists only in the system's directory is
+ * meant.
+ */
+export function toPrivatePath(path: string, view: CommandTemporary, { creates = false } = {}): string {
+  const shared = view.shared.find((directory) => isInside(path, directory));
+  const isKept = [view.directory, ...view.kept].some((directory) => isInside(path, directory));
+  if (shared === undefined || isKept) return path;
+  const inside = view.directory + path.slice(shared.length);
+  return creates || isExistingPath(inside) || !isExistingPath(path) ? inside : path;
 }

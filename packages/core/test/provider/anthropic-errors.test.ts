@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toResponseError } from "../../src/provider/anthropic/errors.ts";
-import { createAnthropicStream } from "../../src/provider/anthropic.ts";
+import { createAnthropicStream, toResponseError } from "../../src/provider/anthropic.ts";
 import { ProviderError } from "../../src/provider/errors.ts";
 import { user } from "../support/messages.ts";
 import { TEST_MODEL } from "../support/models.ts";

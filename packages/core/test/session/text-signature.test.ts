@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSignature, mayContain } from "../../src/session/text-signature.ts";
+import { createSignature, mayContain } from "../../src/session/recall.ts";
 import { createRandom } from "../support/fuzzed-history.ts";
 
 const random = createRandom(11);

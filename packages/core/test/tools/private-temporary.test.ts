@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { toPrivatePath } from "../../src/tools/private-temporary.ts";
+import { toPrivatePath } from "../../src/tools/target.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 function makeView() {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { locateFile, readWholeFile } from "../../infrastructure/fs/read.ts";
 import { decodeUtf8 } from "../../infrastructure/text/text-file.ts";
 import { toLineFeeds } from "../edit/lines.ts";
-import { toPrivatePath } from "../private-temporary.ts";
+import { toPrivatePath } from "../target.ts";
 import { createFingerprint, type FileFingerprint, type Workspace } from "../workspace.ts";
 import { toOutputText } from "./output.ts";
 
