@@ -396,7 +396,9 @@ function createSessionTools(
           createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS }),
         ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
-        createRecallTool(toRecallSource(currentSession, contextWindow)),
+        ...(contextWindow >= LEAST_WINDOW_FOR_RECALL
+          ? [createRecallTool(toRecallSource(currentSession))]
+          : []),
       ]
     : [];
   const added = [...tools, ...extensions.flatMap((extension) => extension.tools ?? [])];
@@ -411,13 +413,9 @@ const LEAST_WINDOW_FOR_RECALL = 8_000;
 // Their descriptions are part of every request, also of those that need none.
 const LEAST_WINDOW_FOR_JOBS = 16_000;
 
-function toRecallSource(
-  currentSession: () => SessionManager | undefined,
-  contextWindow: number,
-): RecallSource {
-  const hasRoom = contextWindow >= LEAST_WINDOW_FOR_RECALL;
+function toRecallSource(currentSession: () => SessionManager | undefined): RecallSource {
   return {
-    hasHiddenEntries: () => hasRoom && (currentSession()?.hasHiddenEntries ?? false),
+    hasHiddenEntries: () => currentSession()?.hasHiddenEntries ?? false,
     search: async (query) =>
       (await currentSession()?.searchHidden(query)) ?? { matches: [], isComplete: true },
     read: async (entryId) => currentSession()?.recall(entryId),

@@ -187,7 +187,8 @@ export function changesRequests({ type }: SessionEntry): boolean {
   return type === "compaction" || type === "compaction_undo" || type === "prune" || type === "model_change";
 }
 
-const RECALL = "recall";
+/** The name of the tool that reads what the context leaves out. */
+export const RECALL_TOOL = "recall";
 
 /**
  * True if the context leaves out or shortens messages of the conversation, or if one calls the tool for that: a
@@ -201,7 +202,7 @@ export function hidesEntries(conversation: readonly SessionEntry[]): boolean {
     (entry) =>
       entry.type === "message" &&
       entry.message.role === "assistant" &&
-      toolCallsOf(entry.message).some(({ name }) => name === RECALL),
+      toolCallsOf(entry.message).some(({ name }) => name === RECALL_TOOL),
   );
 }
 
@@ -219,7 +220,7 @@ export function packUnsentOutputs(path: readonly SessionEntry[]): void {
   const { summarized, kept } = contextEntries(path);
   const forms = collectPrunes(withoutUndone(path));
   for (const entry of summarized) packOutput(entry);
-  for (const entry of kept) if (forms.get(entry.id) === "cleared") packOutput(entry);
+  for (const entry of kept) if (forms.get(entry.id)?.kind === "cleared") packOutput(entry);
 }
 
 function packOutput(entry: SessionEntry): void {

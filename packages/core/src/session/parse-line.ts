@@ -266,7 +266,7 @@ type EntryPosition = Pick<CompactionEntry, "id" | "parentId" | "timestamp">;
  * out. Undefined without a summary or the first kept entry.
  */
 export function readCompaction(value: JsonObject, position: EntryPosition): CompactionEntry | undefined {
-  const { summary, firstKeptEntryId, details, pinnedTokens, pinnedEntryIds, ...rest } = value;
+  const { summary, firstKeptEntryId, details, pinnedTokens, pinnedEntryIds, recall, ...rest } = value;
   if (typeof summary !== "string" || typeof firstKeptEntryId !== "string") return undefined;
   const files = readDetails(details);
   return {
@@ -280,12 +280,13 @@ export function readCompaction(value: JsonObject, position: EntryPosition): Comp
     ...(files && { details: files }),
     ...(isCount(pinnedTokens) && { pinnedTokens }),
     ...(isTexts(pinnedEntryIds) && { pinnedEntryIds }),
+    ...(recall === false && { recall }),
   };
 }
 
 /** Undefined without the lists of pruned results. */
 export function readPrune(value: JsonObject, position: EntryPosition): PruneEntry | undefined {
-  const { cleared, trimmed, trimHead, trimTail, ...rest } = value;
+  const { cleared, trimmed, trimHead, trimTail, recall, ...rest } = value;
   if (!isTexts(cleared) || !isTexts(trimmed)) return undefined;
   return {
     ...rest,
@@ -295,6 +296,7 @@ export function readPrune(value: JsonObject, position: EntryPosition): PruneEntr
     trimmed,
     ...(isCount(trimHead) && { trimHead }),
     ...(isCount(trimTail) && { trimTail }),
+    ...(recall === false && { recall }),
   };
 }
 

@@ -16,15 +16,21 @@ interface TrimSizes {
   tail: number;
 }
 
+/** How a result is shown: as a placeholder, or with its head and tail. */
+type PrunedForm = { recall?: false | undefined } & (
+  | { kind: "cleared" }
+  | { kind: "trimmed"; sizes: TrimSizes }
+);
+
 /** The form of each pruned result, by the id of its entry. */
-export type PrunedForms = ReadonlyMap<string, "cleared" | TrimSizes>;
+export type PrunedForms = ReadonlyMap<string, PrunedForm>;
 
 /**
  * Combines the prune entries of a branch: the latest sizes apply, and cleared results stay cleared. @param from the
  * position of the first relevant result: entries that prune it come after it.
  */
 export function collectPrunes(path: readonly SessionEntry[], from = 0): PrunedForms {
-  const forms = new Map<string, "cleared" | TrimSizes>();
+  const forms = new Map<string, PrunedForm>();
   for (let position = from; position < path.length; position++) {
     const entry = path[position];
     if (entry?.type !== "prune") continue;
@@ -33,9 +39,12 @@ export function collectPrunes(path: readonly SessionEntry[], from = 0): PrunedFo
       trimmed,
       trimHead: head = DEFAULT_TRIM_CHARS,
       trimTail: tail = DEFAULT_TRIM_CHARS,
+      recall,
     } = entry;
-    for (const id of trimmed) if (forms.get(id) !== "cleared") forms.set(id, { head, tail });
-    for (const id of cleared) forms.set(id, "cleared");
+    const sizes = { head, tail };
+    for (const id of trimmed)
+      if (forms.get(id)?.kind !== "cleared") forms.set(id, { kind: "trimmed", sizes, recall });
+    for (const id of cleared) forms.set(id, { kind: "cleared", recall });
   }
   return forms;
 }
@@ -48,8 +57,8 @@ export function applyPrunes(
 ): Message {
   const form = forms.get(id);
   if (form === undefined || message.role !== "tool_result" || message.images?.length) return message;
-  const result = { entryId: id, message, call: callOf() };
-  const output = form === "cleared" ? clearedOutput(result) : trimOutput(result, form);
+  const result = { entryId: id, message, call: callOf(), recall: form.recall };
+  const output = form.kind === "cleared" ? clearedOutput(result) : trimOutput(result, form.sizes);
   return output === undefined ? message : withOutput(message, output);
 }
 
@@ -58,6 +67,8 @@ export interface PrunableResult {
   entryId: string;
   message: ToolResultMessage;
   call: ToolCallBlock | undefined;
+  /** False if the model has no recall tool, which the placeholder otherwise names. */
+  recall?: false | undefined;
 }
 
 /** The call that the result at `index` answers: one of the last reply before it. */
@@ -74,22 +85,21 @@ export function findCall(entries: readonly SessionEntry[], index: number): ToolC
 }
 
 // Reading the length of a compressed output decompresses it.
-const clearedTexts = new WeakMap<ToolResultMessage, string>();
+const clearedTexts = new WeakMap<ToolResultMessage, { text: string; recall: false | undefined }>();
 
 /**
  * The text that replaces a cleared result for the model: its call, its length, and how to read it again. A result that
  * is not longer than that stays.
  */
 export function clearedOutput(result: PrunableResult): string {
-  const { message } = result;
-  let text = clearedTexts.get(message);
-  if (text === undefined) {
-    const placeholder =
-      `[Tool output cleared — content was processed in earlier turns. It was the result of ${describeCall(result)}: ` +
-      `${message.output.length} characters. To see it again, ${describeRecall(result)} or repeat the call.]`;
-    text = placeholder.length < message.output.length ? placeholder : message.output;
-    clearedTexts.set(message, text);
-  }
+  const { message, recall } = result;
+  const known = clearedTexts.get(message);
+  if (known && known.recall === recall) return known.text;
+  const placeholder =
+    `[Tool output cleared — content was processed in earlier turns. It was the result of ${describeCall(result)}: ` +
+    `${message.output.length} characters. To see it again, ${describeRecall(result)}${recall === false ? "" : " or repeat the call"}.]`;
+  const text = placeholder.length < message.output.length ? placeholder : message.output;
+  clearedTexts.set(message, { text, recall });
   return text;
 }
 
@@ -108,7 +118,7 @@ export function trimOutput(result: PrunableResult, sizes: TrimSizes): string | u
     `--- trimmed (kept ${head.length} head + ${tail.length} tail of ${output.length} chars) --- ` +
     (isRoomForCall
       ? `result of ${describeCall(result)}; to see it whole, ${describeRecall(result)}`
-      : `whole: recall ${result.entryId}`);
+      : `whole: ${result.recall === false ? "repeat the call" : `recall ${result.entryId}`}`);
   const trimmed = `${head}\n${marker}\n${tail}`;
   return trimmed.length < output.length ? trimmed : undefined;
 }
@@ -121,8 +131,8 @@ function describeCall({ message, call }: PrunableResult): string {
   return `${call.name} ${shown}`;
 }
 
-function describeRecall({ entryId }: PrunableResult): string {
-  return `call recall with {"entry":"${entryId}"}`;
+function describeRecall({ entryId, recall }: PrunableResult): string {
+  return recall === false ? "repeat the call" : `call recall with {"entry":"${entryId}"}`;
 }
 
 // A context is built before every request: unchanged messages should be the same objects.

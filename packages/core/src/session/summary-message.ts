@@ -64,7 +64,10 @@ function summaryText(
     ...(words === "" ? [] : ["\n\n", words]),
     ...(pins.length === 0 ? [] : ["\n\n", formatPins(pins)]),
     ...(details
-      ? [RECALL, formatFileOperations(details, { maxCharacters: maxFileCharacters(compaction) })]
+      ? [
+          ...(compaction.recall === false ? [] : [RECALL]),
+          formatFileOperations(details, { maxCharacters: maxFileCharacters(compaction) }),
+        ]
       : []),
   ].join("");
 }

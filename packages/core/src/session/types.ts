@@ -106,6 +106,8 @@ export interface CompactionEntry extends EntryBase {
   pinnedTokens?: number;
   /** The pinned messages that follow the summary verbatim; those of the user are not repeated among the others. */
   pinnedEntryIds?: string[];
+  /** False if the model had no recall tool: the summary does not name it. */
+  recall?: false;
 }
 
 /** From here on, the conversation is as if the compaction with this id had not been made. */
@@ -154,6 +156,8 @@ export interface PruneEntry extends EntryBase {
   /** Characters kept of a trimmed result's head and tail; 1,500 each when left out. */
   trimHead?: number;
   trimTail?: number;
+  /** False if the model had no recall tool: the placeholders do not name it. */
+  recall?: false;
 }
 
 /** A summary of an abandoned branch, for the conversation that continues elsewhere. */

@@ -4,11 +4,19 @@ import { join } from "node:path";
 import { createAgent } from "../../src/harness/agent.ts";
 import { createScriptedStream, parseScript, scriptedModel } from "../../src/provider/scripted.ts";
 import type { StreamContext } from "../../src/provider/types.ts";
+import { buildSessionContext } from "../../src/session/context-builder.ts";
 import { readEntry, searchHiddenEntries } from "../../src/session/recall.ts";
+import type { SessionEntry } from "../../src/session/types.ts";
+import { createRecallTool } from "../../src/tools/index.ts";
+import { noteTool, user as prompt } from "../support/agent-run.ts";
 import { compaction, inLine, prune } from "../support/context-entries.ts";
 import { assistant, call, result, text, user } from "../support/messages.ts";
 import { entry } from "../support/session-files.ts";
+import { createSessionProject, note } from "../support/session-project.ts";
+import { GOOD_SUMMARY } from "../support/summaries.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
+
+const long = (word: string) => `${word} `.repeat(1_500);
 
 const path = inLine(
   entry("a0000001", null, user("Find the Parser bug")),
@@ -114,4 +122,57 @@ test("recall is offered once something is hidden, finds it, and reads it whole",
   expect(found).toMatchObject({ role: "tool_result", isError: false });
   expect(JSON.stringify(found)).toContain(`[${entryId}]`);
   expect(JSON.stringify(found)).toContain(secret);
+});
+
+describe("a session whose model has no recall tool", () => {
+  const read = [
+    entry("a1", null, user("go")),
+    entry("a2", null, assistant([call("1", "read", { file_path: "a.txt" })])),
+    entry("a3", null, result("1", "x".repeat(9_000))),
+    entry("a4", null, assistant([text("done")])),
+  ];
+  const shownAfter = (...entries: SessionEntry[]) =>
+    JSON.stringify(buildSessionContext(inLine(...read, ...entries)).messages);
+
+  test("sees placeholders and summaries that do not name it, whatever their size", () => {
+    const forms = [
+      prune("p1", null, { cleared: ["a3"], recall: false }),
+      prune("p1", null, { trimmed: ["a3"], recall: false }),
+      prune("p1", null, { trimmed: ["a3"], trimHead: 9, trimTail: 9, recall: false }),
+    ];
+    for (const form of forms) {
+      expect(shownAfter(form)).toContain("repeat the call");
+      expect(shownAfter(form)).not.toContain("recall");
+      const { recall: _, ...withTool } = form;
+      expect(shownAfter(withTool)).toContain("recall");
+    }
+    const details = { readFiles: [], modifiedFiles: [] };
+    const summary = compaction("c1", null, { firstKeptEntryId: "a4", details });
+    expect(shownAfter(summary)).toContain("The recall tool searches");
+    expect(shownAfter({ ...summary, recall: false })).not.toContain("recall");
+  });
+
+  test("records so at each compaction and pruning, and one that has the tool does not", async () => {
+    const settings = { pruning: { startRatio: 0, protectTokens: 0, minimumTokens: 1, keepLast: 0 } };
+    const say = long("word");
+    for (const hasTool of [false, true]) {
+      const project = await createSessionProject(note(say), note(say), { text: say }, { text: GOOD_SUMMARY });
+      const none = { matches: [], isComplete: true };
+      const recall = createRecallTool({
+        hasHiddenEntries: () => true,
+        search: async () => none,
+        read: async () => undefined,
+      });
+      const session = project.manager({
+        model: { contextWindow: 20_000, maxOutputTokens: 2_000 },
+        tools: [noteTool({ readOnly: true }), ...(hasTool ? [recall] : [])],
+        context: { compaction: settings },
+      });
+      await Array.fromAsync(session.run(prompt(say)));
+      await session.compact();
+      const marks = project.lines().filter(({ type }) => type === "prune" || type === "compaction");
+      expect(new Set(marks.map(({ type }) => type)).size).toBe(2);
+      expect(new Set(marks.map((each) => each.recall))).toEqual(new Set([hasTool ? undefined : false]));
+    }
+  });
 });

@@ -55,6 +55,8 @@ export interface CompactorDeps extends SummarizerChoice {
   log: SessionLog;
   limits: ContextLimits;
   estimator: TokenEstimator;
+  /** True if the model has the recall tool, so that the summary names it. */
+  hasRecall: boolean;
   /** Retries of a summary request; a few by default. */
   maxRetries?: number | undefined;
   /** The base of relative paths in tool calls. */
@@ -126,6 +128,7 @@ export class Compactor {
       firstKeptEntryId: firstKept.id,
       details: extractFileOperations(messages, previous?.details, this.parts.fileBase),
       pinnedTokens: this.toPlanTokens(shares.pinnedTokens),
+      ...(!this.parts.hasRecall && { recall: false as const }),
       ...(chosen.length > 0 && { pinnedEntryIds: chosen.map(({ entry }) => entry.id) }),
     });
     if (leftOut > 0) request.emit?.(pinsLeftOut(leftOut));
@@ -248,7 +251,7 @@ export class Compactor {
     systemPrompt: string,
     made: Pick<
       CompactionEntry,
-      "summary" | "firstKeptEntryId" | "details" | "pinnedTokens" | "pinnedEntryIds"
+      "summary" | "firstKeptEntryId" | "details" | "pinnedTokens" | "pinnedEntryIds" | "recall"
     >,
   ): CompactionEntry {
     const { estimator, log } = this.parts;

@@ -3,7 +3,7 @@ import type { Environment } from "../../infrastructure/runtime.ts";
 import { type Model, ProviderError, type RunConditions } from "../../provider/types.ts";
 import type { CompactionSettings } from "../../types.ts";
 import type { CompactionLock } from "../compaction-lock.ts";
-import { buildPathContext } from "../context-builder.ts";
+import { buildPathContext, RECALL_TOOL } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
 import type { CompactionOutcome, CompactionUndoOutcome, SessionEntry } from "../types.ts";
 import { findUndoable, withoutUndone } from "../undone-compactions.ts";
@@ -42,6 +42,8 @@ interface ContextWindowDeps {
   limits: ContextLimits;
   calibrator: Calibrator;
   compactor: Compactor;
+  /** True if the model has the recall tool. */
+  hasRecall: boolean;
   /** The id of the model, for messages. */
   modelId: string;
   /** The model's own window, for showing. */
@@ -74,7 +76,7 @@ export class ContextWindow {
   constructor(private readonly parts: ContextWindowDeps) {
     const { log, limits, calibrator } = parts;
     this.meter = new RequestMeter(log, calibrator.estimator, limits);
-    this.pruner = new Pruner(log, this.meter);
+    this.pruner = new Pruner(log, this.meter, parts.hasRecall);
   }
 
   /** See `PrepareContext`. @throws ProviderError of kind `context_overflow` when the request cannot be made to fit. */
@@ -275,12 +277,14 @@ export function openContextWindow(
 ): ContextWindow {
   const { maxRetries, model, streamFunction } = agentConfig;
   const { buildSystemPrompt, fileBase, gate, limits } = options;
+  const hasRecall = agentConfig.tools.some(({ name }) => name === RECALL_TOOL);
   const calibrator = new Calibrator(openCalibrationStore(model, options));
   const parts: CompactorDeps = {
     log,
     limits,
     estimator: calibrator.estimator,
     own: { model, streamFunction },
+    hasRecall,
     maxRetries,
     fileBase,
     preferred: options.summarizer,
@@ -295,6 +299,7 @@ export function openContextWindow(
     limits,
     calibrator,
     compactor,
+    hasRecall,
     modelId: model.id,
     modelContextWindow: model.contextWindow,
     flush,

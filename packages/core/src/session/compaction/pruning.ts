@@ -20,6 +20,8 @@ export class Pruner {
   constructor(
     private readonly log: SessionLog,
     private readonly meter: RequestMeter,
+    /** True if the model has the recall tool, so that placeholders name it. */
+    private readonly hasRecall: boolean,
   ) {}
 
   /**
@@ -70,7 +72,11 @@ export class Pruner {
 
   /** The ids of the shortened results. */
   private prune(limits: BatchLimits): string[] {
-    const plan = planPruning(this.log.conversation(), { spared: readPins(this.log.entries), ...limits });
+    const plan = planPruning(this.log.conversation(), {
+      spared: readPins(this.log.entries),
+      ...(!this.hasRecall && { recall: false }),
+      ...limits,
+    });
     if (!plan) return [];
     this.log.append((place) => ({ type: "prune", ...place, ...plan }));
     return [...plan.cleared, ...plan.trimmed];
@@ -130,6 +136,8 @@ interface BatchLimits extends PruningLimits {
   wantedTokens?: number;
   /** Whether results that the model has not seen stay unchanged; by default if `keepLast` is above zero. */
   keepsUnseen?: boolean;
+  /** False if the model has no recall tool. */
+  recall?: false;
   /** Entries that stay whole; none when left out. */
   spared?: ReadonlySet<string>;
   /** The entries that may be shortened; all when left out. */
@@ -137,7 +145,7 @@ interface BatchLimits extends PruningLimits {
 }
 
 /** The ids of the results to be cleared and trimmed, and the characters that trimming leaves at each end. */
-type PruningPlan = Pick<PruneEntry, "cleared" | "trimmed" | "trimHead" | "trimTail">;
+type PruningPlan = Pick<PruneEntry, "cleared" | "trimmed" | "trimHead" | "trimTail" | "recall">;
 
 interface ShownResult extends PrunableResult {
   /** The result as the model sees it now. */
@@ -169,13 +177,19 @@ export function planPruning(path: readonly SessionEntry[], limits: BatchLimits):
   for (const result of prunableResults(path)) {
     if (gainedTokens >= Math.max(minimumTokens, wantedTokens)) break;
     if (limits.only?.has(result.entryId) === false || limits.spared?.has(result.entryId)) continue;
-    const shorter = shortenedOutput(result, limits);
+    const shorter = shortenedOutput({ ...result, recall: limits.recall }, limits);
     if (!shorter) continue;
     gainedTokens += (result.shown.output.length - shorter.output.length) / CHARS_PER_TOKEN;
     (shorter.isCleared ? cleared : trimmed).push(result.entryId);
   }
   if (gainedTokens === 0 || gainedTokens < minimumTokens) return undefined;
-  return { cleared, trimmed, trimHead: limits.softTrimHead, trimTail: limits.softTrimTail };
+  return {
+    cleared,
+    trimmed,
+    trimHead: limits.softTrimHead,
+    trimTail: limits.softTrimTail,
+    ...(limits.recall === false && { recall: false as const }),
+  };
 }
 
 /** The results of the context, oldest first. */
