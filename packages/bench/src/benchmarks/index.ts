@@ -1,7 +1,8 @@
 import type { Benchmark } from "../figure.ts";
+import { box } from "./box.ts";
 import { grep, memory, streaming, toolCalls } from "./calls.ts";
 import { compaction, knowledge } from "./context.ts";
-import { approval, checkpoint, sandbox } from "./safety.ts";
+import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
 import { append, list, resume, search } from "./session-files.ts";
@@ -23,7 +24,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   search,
   approval,
   checkpoint,
-  sandbox,
+  box,
   compaction,
   knowledge,
   screenStart,

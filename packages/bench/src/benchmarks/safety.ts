@@ -2,9 +2,8 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { type ApprovalContext, type ApprovalRequest, decideApproval } from "@diligent/core";
 import { openCheckpoints } from "@diligent/core/light";
-import { createTools, FileTracker, SessionSandbox, type Tool } from "@diligent/core/run";
 import type { Benchmark, Figure } from "../figure.ts";
-import { quantile, Series, takeTurns } from "../measure/statistics.ts";
+import { Series, takeTurns } from "../measure/statistics.ts";
 import type { Stage } from "../stage/stage.ts";
 
 const APPROVAL_RUNS = 21;
@@ -192,105 +191,4 @@ function walk(directory: string, take: (path: string) => unknown): void {
     if (lstatSync(path).isDirectory()) walk(path, take);
     else take(path);
   }
-}
-
-const SANDBOX_RUNS = 7;
-const CALLS = 40;
-const SANDBOX_DIRECTORIES = 2_500;
-const SANDBOX_FILES_EACH = 20;
-const ADDED_BUDGET_MS = 50;
-const SANDBOX_FIRST_BUDGET_MS = 200;
-
-/** What the sandbox adds to a command in a project of 50,000 files. */
-export const sandbox: Benchmark = {
-  name: "sandbox",
-  about: "a command in the sandbox, in a project of 50,000 files",
-  async measure(stage) {
-    const root = createLargeProject(stage);
-    const boxed = await openTool(stage, root, "required");
-    const open = await openTool(stage, root, "off");
-    const [slowSandboxed, slowOpen] = [boxed, open].map((tool) => new Series(() => slowCallMs(tool)));
-    const [usualSandboxed, usualOpen] = [boxed, open].map((tool) => new Series(() => callMs(tool)));
-    const first = new Series(async () => callMs(await openTool(stage, root, "required")));
-    if (!slowSandboxed || !slowOpen || !usualSandboxed || !usualOpen) throw new Error("Expected two tools.");
-    await takeTurns([slowSandboxed, slowOpen], stage.runs(SANDBOX_RUNS));
-    await takeTurns([first, usualSandboxed, usualOpen], stage.runs(SANDBOX_RUNS * 3));
-    const reference = { name: "without", values: usualOpen.values };
-    return [
-      {
-        name: "sandbox, added at the 95th percentile",
-        unit: "ms",
-        rule: { kind: "per_item", items: 1 },
-        measured: slowSandboxed.values,
-        reference: { name: "without", values: slowOpen.values },
-        budget: ADDED_BUDGET_MS,
-      },
-      {
-        name: "sandbox, added to the first command",
-        unit: "ms",
-        rule: { kind: "per_item", items: 1 },
-        measured: first.values,
-        reference,
-        budget: SANDBOX_FIRST_BUDGET_MS,
-      },
-      {
-        name: "sandbox, a command",
-        unit: "ms",
-        rule: { kind: "ratio" },
-        measured: usualSandboxed.values,
-        reference,
-      },
-    ] satisfies Figure[];
-  },
-};
-
-function createLargeProject(stage: Stage): string {
-  const root = stage.scratch.makeDirectory("large-project");
-  for (let index = 0; index < SANDBOX_DIRECTORIES; index++) {
-    const directory = join(root, `package-${index % 50}`, `part-${index}`);
-    mkdirSync(directory, { recursive: true });
-    for (let file = 0; file < SANDBOX_FILES_EACH; file++)
-      writeFileSync(join(directory, `module-${file}.ts`), "export {};\n");
-  }
-  for (const name of [".env", "CLAUDE.md", ".git/config", ".github/workflows/ci.yml", "package-1/.npmrc"]) {
-    mkdirSync(join(root, name, ".."), { recursive: true });
-    writeFileSync(join(root, name), "");
-  }
-  return root;
-}
-
-/** A new session, in which nothing has run yet. */
-async function openTool(stage: Stage, root: string, setting: "required" | "off"): Promise<Tool> {
-  const environment = stage.environment();
-  const directory = stage.scratch.makeDirectory("session");
-  const box = new SessionSandbox({ setting, environment, root, directory: () => directory });
-  const tools = createTools({
-    cwd: root,
-    root,
-    files: new FileTracker(),
-    outputDirectory: () => directory,
-    environment,
-    sessionId: "bench",
-    sandboxState: () => box.sandboxState(),
-  });
-  const tool = tools.find(({ name }) => name === "bash");
-  if (!tool) throw new Error("There is no bash tool.");
-  return tool;
-}
-
-/** The 95th percentile of consecutive calls, in ms. */
-async function slowCallMs(tool: Tool): Promise<number> {
-  const values: number[] = [];
-  for (let call = 0; call < CALLS; call++) values.push(await callMs(tool));
-  return quantile(values, 0.95);
-}
-
-async function callMs(tool: Tool): Promise<number> {
-  const args = tool.parameters.parse({ command: "echo done > made" });
-  const signal = AbortSignal.timeout(60_000);
-  const begin = performance.now();
-  const result = await tool.execute(args, { toolCallId: "bench", signal, approve: async () => "once" });
-  const elapsedMs = performance.now() - begin;
-  if (result.isError) throw new Error(result.output);
-  return elapsedMs;
 }

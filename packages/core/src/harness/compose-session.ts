@@ -325,7 +325,7 @@ interface ServiceDeps {
 
 /** @throws UsageError when a log is requested and cannot be created. */
 function openServices(
-  { cwd, environment, loaded, persist, isVerbose, recording, wrapStream }: SessionOptions,
+  { cwd, environment, loaded, persist, isVerbose, recording, wrapStream, commands }: SessionOptions,
   { sessionId, tools, redactor, currentEntryId }: ServiceDeps,
 ): SessionServices {
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
@@ -345,13 +345,27 @@ function openServices(
     wrap(stream, conditions) {
       const redacted = withRedaction(stream, redactor);
       const logged = write ? withRequestLog(redacted, write) : redacted;
-      const wrapped = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
+      const recorded = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
+      const wrapped = withPreparedCommands(recorded, commands.sandbox);
       return wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
     },
     close() {
       checkpoints.close();
       log?.close();
     },
+  };
+}
+
+/** While the model answers, the sandbox prepares for its next command. */
+function withPreparedCommands(
+  stream: StreamFunction,
+  sandbox: SessionOptions["commands"]["sandbox"],
+): StreamFunction {
+  return (model, context, options) => {
+    const answer = stream(model, context, options);
+    // By then the request is on its way.
+    setTimeout(() => void sandbox.prepare(), 0);
+    return answer;
   };
 }
 

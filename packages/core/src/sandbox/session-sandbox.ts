@@ -5,6 +5,7 @@ import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
 import { resolveExecutable } from "../infrastructure/process/environment.ts";
 import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import { type Environment, now, temporaryDirectory } from "../infrastructure/runtime.ts";
+import type { SandboxedShell } from "./box/sandboxed-command.ts";
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
 import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
@@ -33,7 +34,7 @@ export class SessionSandbox {
   private recovering: Promise<void> | undefined;
   private readonly sessionStart = now();
   /** Set once a sandbox was tried; without `box`, sandboxing is not possible. */
-  private tried: { box?: { sharesProcesses: boolean } } | undefined;
+  private tried: { box?: Pick<SandboxedShell, "sharesProcesses" | "prepare"> } | undefined;
 
   constructor(private readonly options: SandboxOptions) {
     this.found = options.setting === "off" ? undefined : findSandboxProgram(options);
@@ -104,6 +105,11 @@ export class SessionSandbox {
   /** Ends what commands have left running, where they share their processes. */
   async endProcesses(): Promise<void> {
     await (await this.opening)?.endProcesses();
+  }
+
+  /** Prepares the next command while nothing waits for it, if a command has run. It never rejects. */
+  async prepare(): Promise<void> {
+    await this.tried?.box?.prepare();
   }
 
   /** Call this at the end, when no command is running. */

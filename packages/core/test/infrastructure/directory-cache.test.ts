@@ -204,6 +204,43 @@ describeUnless(obstacle)("a directory that was read before", () => {
   });
 });
 
+/** The program in `cache-in-namespace.ts`, in namespaces in which it is an administrator. */
+function scanInNamespace(change: "mount" | "limit" | "none") {
+  const program = join(import.meta.dir, "..", "support", "cache-in-namespace.ts");
+  const argv = ["unshare", "--user", "--map-root-user", "--mount", process.execPath, program, change];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(argv);
+  if (exitCode !== 0) throw new Error(String(stderr));
+  return JSON.parse(String(stdout));
+}
+
+const canUnshare = Bun.spawnSync(["unshare", "--user", "--map-root-user", "--mount", "true"]).exitCode === 0;
+
+describeUnless(obstacle ?? (canUnshare ? undefined : "there are no user namespaces"))(
+  "a directory with a file that comes",
+  () => {
+    const before = { "": ["xa", "xb", "xc"], xa: [], xb: [], xc: [] };
+    const after = { ...before, xb: ["xnew"] };
+
+    test("in a mount on it is read again, of which nobody is notified", () => {
+      const scans = scanInNamespace("mount");
+      expect(scans).toEqual({
+        before: { found: before, isSame: true },
+        after: { found: after, isSame: false },
+      });
+    });
+
+    test("is read again where the user may watch only two directories", () => {
+      const scans = scanInNamespace("limit");
+      // It is never known that nothing has changed.
+      expect(scans).toEqual({
+        before: { found: before, isSame: false },
+        after: { found: after, isSame: false },
+      });
+      expect(scanInNamespace("none").before.isSame).toBe(true);
+    });
+  },
+);
+
 describeUnless(obstacle)("two watchers of the same directory", () => {
   test("are both notified, each once", () => {
     const root = makeTempDir();

@@ -1,9 +1,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readlinkSync } from "node:fs";
+import { copyFileSync, existsSync, readlinkSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { makeSystemCallFilter } from "../../src/sandbox/box/seccomp.ts";
-import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
+import {
+  type BoxedOptions,
+  type BoxedProject,
+  findBoxProblem,
+  makeBoxedProject,
+} from "../support/boxed-project.ts";
+import { makeTempDir } from "../support/temp-dir.ts";
 
 const problem = await findBoxProblem();
 const why = problem === undefined ? "" : ` (skipped: ${problem})`;
@@ -12,33 +18,59 @@ afterEach(endAllProcesses);
 
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97];
 
-test.skipIf(problem !== undefined || process.platform !== "linux")(
-  `the kernel refuses sandboxed commands other socket families, keyrings, io_uring and terminal input${why}`,
-  async () => {
-    const { root, run } = await makeBoxedProject();
-    copyFileSync(join(import.meta.dir, "..", "support", "try-system-calls.ts"), join(root, "try.ts"));
-    // In the project, where the box shows it in any case.
-    copyFileSync(process.execPath, join(root, "bun"));
-    const { output, isError } = await run("./bun try.ts < /dev/null");
-    expect([isError ?? false, output]).toEqual([false, expect.stringMatching(/^\{.*\}$/)]);
-    const { session, ...refused } = JSON.parse(output);
-    expect(refused).toEqual({
-      sockets: {
-        unix: 0,
-        ipv4: 0,
-        ipv6: 0,
-        netlink: 0,
-        packet: EAFNOSUPPORT,
-        bluetooth: EAFNOSUPPORT,
-        alg: EAFNOSUPPORT,
-        vsock: EAFNOSUPPORT,
-      },
-      keyrings: [ENOSYS, ENOSYS, ENOSYS],
-      io_uring: ENOSYS,
-      terminalInput: [EPERM, EPERM],
+const NO_NAMESPACES = problem !== undefined || process.platform !== "linux";
+
+describe.skipIf(NO_NAMESPACES)(
+  "the kernel refuses other socket families, keyrings, io_uring and terminal input",
+  () => {
+    /** A project with a program that tries all of these. */
+    async function makeTryingProject(options: BoxedOptions = {}) {
+      const place = await makeBoxedProject(options);
+      copyFileSync(join(import.meta.dir, "..", "support", "try-system-calls.ts"), place.at("project/try.ts"));
+      // In the project, where the box shows it in any case.
+      copyFileSync(process.execPath, place.at("project/bun"));
+      return place;
+    }
+
+    async function expectRefusals({ run }: BoxedProject) {
+      const { output, isError } = await run("./bun try.ts < /dev/null");
+      expect([isError ?? false, output]).toEqual([false, expect.stringMatching(/^\{.*\}$/)]);
+      const { session, ...refused } = JSON.parse(output);
+      expect(refused).toEqual({
+        sockets: {
+          unix: 0,
+          ipv4: 0,
+          ipv6: 0,
+          netlink: 0,
+          packet: EAFNOSUPPORT,
+          bluetooth: EAFNOSUPPORT,
+          alg: EAFNOSUPPORT,
+          vsock: EAFNOSUPPORT,
+        },
+        keyrings: [ENOSYS, ENOSYS, ENOSYS],
+        io_uring: ENOSYS,
+        terminalInput: [EPERM, EPERM],
+      });
+      // It has a session of its own, and with it no controlling terminal of ours.
+      expect(session).toBeGreaterThan(0);
+    }
+
+    test(`to a command in the session's namespaces, and in mounts that were made before it${why}`, async () => {
+      const place = await makeTryingProject();
+      await expectRefusals(place);
+      await place.box.prepare();
+      await expectRefusals(place);
     });
-    // It has a session of its own, and with it no controlling terminal of ours.
-    expect(session).toBeGreaterThan(0);
+
+    test(`to a command in namespaces of its own, where there is no nsenter${why}`, async () => {
+      const bin = makeTempDir();
+      for (const name of ["sh", "bash", "sleep"]) symlinkSync(Bun.which(name) ?? name, join(bin, name));
+      const place = await makeTryingProject({ environment: { PATH: bin } });
+      expect(place.box.sharesProcesses).toBe(false);
+      // The first result says that commands share nothing.
+      await place.run("true");
+      await expectRefusals(place);
+    });
   },
 );
 

@@ -25,28 +25,62 @@ interface BubblewrapOptions {
 /**
  * The bubblewrap arguments for running a command in the sandbox, without the command itself: separate namespaces for
  * processes, network, sockets and users unless it shares those of its session, no privileges, and a read-only file
- * system except for the given paths. Later mounts cover earlier ones. The sandbox ends with the process that started
- * it.
+ * system except for the given paths. The sandbox ends with the process that started it.
  */
-export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions): string[] {
-  const { temporary } = places;
-  const bind = (path: string) => ["--bind", path, path];
-  // Parents first.
-  const own = [...new Set([...places.writable, ...places.fixed])].sort();
-  const covers = temporary ? findCovers([...own, temporary.directory], options.sharedTemporary) : [];
+export function toBubblewrapArguments(options: BubblewrapOptions): string[] {
+  return [...toIsolation(options), ...toMountArguments(options), "--chdir", options.cwd];
+}
+
+/** The same for a command that joins mounts which `toPreparationArguments` has made: only what is its own is mounted. */
+export function toPreparedArguments(options: BubblewrapOptions): string[] {
+  return [
+    ...toIsolation(options),
+    ...["--dev-bind", "/", "/", "--ro-bind", "/proc", "/proc", "--tmpfs", "/dev/shm"],
+    ...toRuntimeArguments(options),
+    ...options.shownDirectories.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["--chdir", options.cwd],
+  ];
+}
+
+/** The bubblewrap arguments for making the mounts of commands in the namespaces of the session, for `toPreparedArguments`. */
+export function toPreparationArguments(options: BubblewrapOptions): string[] {
+  return [
+    ...["--unshare-user", "--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--die-with-parent"],
+    ...["--json-status-fd", "3"],
+    // Bubblewrap writes to it when a command makes its own mounts, and makes it read-only.
+    ...toMountArguments(options, "--bind"),
+    ...["--remount-ro", "/dev", "--chdir", "/"],
+  ];
+}
+
+function toIsolation(options: Omit<BubblewrapOptions, "places">): string[] {
   return [
     ...(options.isJoining ? toJoiningArguments(options) : OWN_NAMESPACES),
     ...["--unshare-uts", "--unshare-cgroup-try"],
     ...(options.forbidsNamespaces ? ["--disable-userns"] : []),
     ...(options.isFiltered ? ["--seccomp", "4"] : []),
     ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
+  ];
+}
+
+/** Later mounts cover earlier ones. @param processBind how commands that share processes get `/proc`. */
+function toMountArguments(
+  { places, ...options }: BubblewrapOptions,
+  processBind: "--bind" | "--ro-bind" = "--ro-bind",
+): string[] {
+  const { temporary } = places;
+  const bind = (path: string) => ["--bind", path, path];
+  // Parents first.
+  const own = [...new Set([...places.writable, ...places.fixed])].sort();
+  const covers = temporary ? findCovers([...own, temporary.directory], options.sharedTemporary) : [];
+  return [
     ...["--ro-bind", "/", "/", "--dev", "/dev"],
     // A writable /proc/sys would allow an administrator to change the kernel's settings.
-    ...(options.isJoining ? ["--ro-bind", "/proc", "/proc"] : ["--proc", "/proc"]),
+    ...(options.isJoining ? [processBind, "/proc", "/proc"] : ["--proc", "/proc"]),
     // The files belong to root, inside and outside.
     ...(options.isAdministrator && !options.isJoining ? ["--remount-ro", "/proc"] : []),
     ...places.homes.flatMap(toHomeArguments),
-    ...options.runtimeDirectories.flatMap((path) => ["--tmpfs", path]),
+    ...toRuntimeArguments(options),
     ...options.sharedTemporary.flatMap((path) =>
       temporary ? ["--bind", temporary.files, path] : ["--tmpfs", path],
     ),
@@ -63,8 +97,11 @@ export function toBubblewrapArguments({ places, ...options }: BubblewrapOptions)
       temporary?.unreadableFile ?? "/dev/null",
       path,
     ]),
-    ...["--chdir", options.cwd],
   ];
+}
+
+function toRuntimeArguments({ runtimeDirectories }: Pick<BubblewrapOptions, "runtimeDirectories">): string[] {
+  return runtimeDirectories.flatMap((path) => ["--tmpfs", path]);
 }
 
 const OWN_NAMESPACES: readonly string[] = [

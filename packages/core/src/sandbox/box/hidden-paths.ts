@@ -225,7 +225,8 @@ const OTHERS_MAY_SEARCH = 0o001n;
  */
 function isReachable(path: string): boolean {
   try {
-    lstatSync(path);
+    // An error for each place that is not there would take most of the time.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
     return !processAccount().isAdministrator || maySearch(dirname(path));
   } catch {
     return false; // The path does not exist, so there is nothing to hide.

@@ -12,7 +12,14 @@ import { isAdministrator, type SandboxProgram } from "../detect.ts";
 import { ProtectedFileGuard } from "../protected-files/guard.ts";
 import { ProtectedFileJournal } from "../protected-files/journal.ts";
 import type { ProtectedFileScan } from "../protected-files/types.ts";
-import { packArguments, toBoxEnvironment, toBubblewrapArguments, toStayingShell } from "./bubblewrap.ts";
+import {
+  packArguments,
+  toBoxEnvironment,
+  toBubblewrapArguments,
+  toPreparationArguments,
+  toPreparedArguments,
+  toStayingShell,
+} from "./bubblewrap.ts";
 import {
   explainCheckout,
   explainMoved,
@@ -23,6 +30,7 @@ import {
 } from "./explain.ts";
 import { findSockets } from "./hidden-paths.ts";
 import { findShownDirectories, planMounts, type SandboxMounts } from "./mounts.ts";
+import { canPrepareMounts, describeMounts, type MountPlan, PreparedMounts } from "./prepared-mounts.ts";
 import { ProjectSecrets } from "./project-secrets.ts";
 import { canFilterSystemCalls, preparePrivateTemporary } from "./seccomp.ts";
 import type { SessionNamespace } from "./session-namespace.ts";
@@ -75,7 +83,11 @@ const MOUNT_FAILURE = /^bwrap: Can't .+$/;
 // The last output of both joining programs if one of them cannot continue.
 const JOIN_FAILURE = /^(?:bwrap|nsenter): .+$/;
 
-type BubblewrapStart = Pick<WrappedCommand, "argv" | "inheritedFiles" | "report" | "processTable">;
+interface BubblewrapStart
+  extends Pick<WrappedCommand, "argv" | "inheritedFiles" | "report" | "processTable"> {
+  /** True for mounts that were made before. */
+  isPrepared?: boolean;
+}
 
 interface SandboxStart extends BubblewrapStart, Pick<SandboxMounts, "temporary" | "unreadableFiles"> {}
 
@@ -86,6 +98,12 @@ export class SandboxedShell implements ShellWrapper {
   private readonly keeper: ProtectedFileGuard;
   private readonly projectSecrets: ProjectSecrets;
   private hasGivenFirstNote = false;
+  private prepared: PreparedMounts | undefined;
+  /** What the next call of `prepare` makes. */
+  private wanted: MountPlan | undefined;
+  /** Of the mounts that were made last, or are being made. */
+  private preparedKey: string | undefined;
+  private isClosed = false;
 
   constructor(private readonly options: SandboxedShellOptions) {
     const { root, writable, quarantine, journalDirectory, notify } = options;
@@ -149,7 +167,7 @@ export class SandboxedShell implements ShellWrapper {
     before: ProtectedFileScan,
     notesBefore: readonly string[],
   ): WrappedCommand {
-    const { temporary, unreadableFiles, ...start } = this.findStart(command, before);
+    const { temporary, unreadableFiles, isPrepared, ...start } = this.findStart(command, before);
     const { mayLeave, namespace } = this.options;
     const line = command.argv.at(-1) ?? "";
     const movedBefore = this.keeper.movedPaths.length;
@@ -159,6 +177,11 @@ export class SandboxedShell implements ShellWrapper {
       environment: toBoxEnvironment(command.environment, temporary),
       findFailure: (output) => {
         if (MOUNT_FAILURE.test(output)) return "mounts";
+        // Another command may have ended the process that holds the mounts.
+        if (isPrepared && JOIN_FAILURE.test(output)) {
+          this.dropPrepared();
+          return "mounts";
+        }
         return isJoining && JOIN_FAILURE.test(output) ? "processes" : undefined;
       },
       ...(isJoining && { endSession: (reason: string) => namespace?.end(reason) ?? Promise.resolve() }),
@@ -231,6 +254,8 @@ export class SandboxedShell implements ShellWrapper {
 
   /** Call this when nothing is running: moves away files left by background processes. */
   async close(): Promise<void> {
+    this.isClosed = true;
+    this.dropPrepared();
     await this.keeper.close();
   }
 
@@ -242,7 +267,7 @@ export class SandboxedShell implements ShellWrapper {
     if (hardening.filtersCalls && filter === undefined && canFilterSystemCalls())
       throw new Error("the sandbox needs files that cannot be written to the session's temporary directory");
     const filters = filter === undefined ? [] : [filter];
-    const own = toBubblewrapArguments({
+    const options = {
       places,
       runtimeDirectories,
       shownDirectories: findShownDirectories(environment.PATH, [...runtimeDirectories, ...sharedTemporary]),
@@ -253,15 +278,68 @@ export class SandboxedShell implements ShellWrapper {
       isJoining: namespace !== undefined,
       owner: processOwner(),
       cwd,
-    });
-    const descriptor = FIRST_DESCRIPTOR + filters.length;
-    const packed = packArguments(own, { directory: temporary?.directory, descriptor });
-    const inheritedFiles = [...filters, ...(packed.file === undefined ? [] : [packed.file])];
-    const enclose = (inner: readonly string[]) => [program.path, ...packed.argv, "--", ...inner];
+    };
+    const pack = (own: readonly string[], before: readonly string[]) => {
+      const descriptor = FIRST_DESCRIPTOR + before.length;
+      const packed = packArguments(own, { directory: temporary?.directory, descriptor });
+      return {
+        argv: [program.path, ...packed.argv],
+        inheritedFiles: [...before, ...(packed.file === undefined ? [] : [packed.file])],
+      };
+    };
+    const canPrepare = canPrepareMounts(places, runtimeDirectories);
+    const preparation = canPrepare && namespace ? toPreparationArguments(options) : undefined;
+    const prepared =
+      namespace && preparation && this.findPrepared(preparation, namespace, (own) => pack(own, []));
+    const own = prepared ? toPreparedArguments(options) : toBubblewrapArguments(options);
+    const { argv: enclosing, inheritedFiles } = pack(own, filters);
+    const enclose = (inner: readonly string[]) => [...enclosing, "--", ...inner];
     if (namespace === undefined)
       return { argv: enclose(toStayingShell(argv)), inheritedFiles, report: "staying_shell" };
     const { processTable } = namespace;
-    return { argv: namespace.toJoining(enclose(argv)), inheritedFiles, report: "bubblewrap", processTable };
+    const joining = namespace.toJoining(enclose(argv), prepared);
+    return {
+      argv: joining,
+      inheritedFiles,
+      report: "bubblewrap",
+      processTable,
+      isPrepared: prepared !== undefined,
+    };
+  }
+
+  /** The mounts of this kind if there are some; if not, the next call of `prepare` makes them. */
+  private findPrepared(
+    preparation: readonly string[],
+    namespace: SessionNamespace,
+    pack: (own: readonly string[]) => Pick<MountPlan, "argv" | "inheritedFiles">,
+  ): PreparedMounts | undefined {
+    const key = describeMounts(preparation, namespace);
+    if (this.prepared?.key === key) {
+      if (this.prepared.isAlive) return this.prepared;
+      this.dropPrepared();
+    }
+    if (this.preparedKey !== key) this.wanted = { ...pack(preparation), key, shell: namespace.shell };
+    return undefined;
+  }
+
+  /** Makes the mounts of the last command for the next one, if there are none. It never rejects. */
+  async prepare(): Promise<void> {
+    const { wanted } = this;
+    const { namespace } = this.options;
+    this.wanted = undefined;
+    if (wanted === undefined || namespace?.isAlive !== true || this.isClosed) return;
+    // What fails once is not tried again, nor is what is being made.
+    this.preparedKey = wanted.key;
+    const mounts = await PreparedMounts.make(wanted, namespace).catch(() => undefined);
+    if (this.isClosed || this.preparedKey !== wanted.key) return mounts?.end();
+    this.prepared?.end();
+    this.prepared = mounts;
+  }
+
+  private dropPrepared(): void {
+    this.prepared?.end();
+    this.prepared = undefined;
+    this.preparedKey = undefined;
   }
 
   private toSeatbelt({ argv }: ShellCommand, places: SandboxMounts): string[] {

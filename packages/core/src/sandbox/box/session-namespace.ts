@@ -2,6 +2,11 @@ import { type ChildProcess, startProcess } from "../../infrastructure/process/pr
 import { isProcessAlive } from "../../infrastructure/process/tree.ts";
 import { kernelRelease, sleep } from "../../infrastructure/runtime.ts";
 
+/** What `toJoining` needs of prepared mounts. */
+interface JoinableMounts {
+  toJoining(nsenter: string, argv: readonly string[]): string[];
+}
+
 /** The absolute paths of the programs. */
 interface NamespaceOptions {
   bubblewrap: string;
@@ -77,11 +82,17 @@ export class SessionNamespace {
     return isFirst ? reason : undefined;
   }
 
-  /** The command line that runs another command line in the namespaces. */
-  toJoining(argv: readonly string[]): string[] {
+  /** The program by which the command line of the holder is run, an absolute path. */
+  get shell(): string {
+    return this.options.shell;
+  }
+
+  /** The command line that runs another command line in the namespaces, and in prepared mounts where there are some. */
+  toJoining(argv: readonly string[], mounts?: JoinableMounts): string[] {
+    const { nsenter } = this.options;
     const target = ["--target", String(this.holderProcessId)];
     const namespaces = ["--user", "--preserve-credentials", "--net", "--ipc", "--pid", "--mount"];
-    return [this.options.nsenter, ...target, ...namespaces, "--", ...argv];
+    return [nsenter, ...target, ...namespaces, "--", ...(mounts?.toJoining(nsenter, argv) ?? argv)];
   }
 
   /** Ends all processes in the namespaces. @param reason a clause for the model, for the next `renew`. */
@@ -134,8 +145,8 @@ function hasProcessLimits(): boolean {
   return major > 6 || (major === 6 && minor >= 14);
 }
 
-/** The output until the holder is ready, has ended, or has taken too long. */
-async function readUntilReady(holder: ChildProcess): Promise<string> {
+/** The output of a process that prints `ready`, until it does, has ended, or has taken too long. Nothing is read after that. */
+export async function readUntilReady(holder: ChildProcess): Promise<string> {
   const reader = holder.outputs[0]?.getReader();
   const decoder = new TextDecoder();
   const limit = new AbortController();

@@ -43,7 +43,6 @@ const TOO_MANY =
 export class ProtectedFileGuard {
   private readonly scanner: ProtectedFileScanner;
   private readonly remedies: ProtectedFileRemedies;
-  private readonly closing = new AbortController();
   /** The approved state: never includes unapproved files, even if they still exist or were created again. */
   private last: ProtectedFileScan | undefined;
   /** Commands that have not returned. */
@@ -74,13 +73,6 @@ export class ProtectedFileGuard {
   /** Where the files were that were moved away so far; absolute. */
   get movedPaths(): readonly string[] {
     return this.remedies.movedPaths;
-  }
-
-  /** Reads all directories in pieces, so that the first command need not wait for that. It never rejects. */
-  async prepare(): Promise<void> {
-    await this.scanner.prepare(this.closing.signal).catch(() => {
-      // The session has ended, or the next scan meets the same problem and reports it.
-    });
   }
 
   /** The current state, without any reaction to it. */
@@ -118,8 +110,10 @@ export class ProtectedFileGuard {
     this.inForeground -= 1;
     this.runningOn += 1;
     const beganAtMs = monotonicMs();
+    // Then nothing can have happened since the comparison below.
+    const isOver = Bun.peek.status(end) === "fulfilled";
     void end.then(() => {
-      this.tryToInspect();
+      if (!isOver) this.tryToInspect();
       this.runningOn -= 1;
       this.quietSinceMs = now() + EXIT_GRACE_MS;
       if (monotonicMs() - beganAtMs > EXIT_GRACE_MS) this.endedAtMs = monotonicMs();
@@ -161,7 +155,6 @@ export class ProtectedFileGuard {
 
   /** Call this when everything has ended: moves away files left by background processes. */
   async close(): Promise<void> {
-    this.closing.abort();
     this.stopTimer();
     await this.sweepAgain().catch(() => {
       this.isBehind = true;
@@ -215,12 +208,15 @@ export class ProtectedFileGuard {
     // Where nothing has run for a while, what came later is the user's own.
     const isLate = this.isBehind && this.runningOn === 0 && this.inForeground === 0;
     const changed = isLate ? new ChangedUntil(this.quietSinceMs) : undefined;
-    activity?.sample();
     const written = this.writtenFiles();
-    const findSuspects = (path: string) =>
-      findUnconsented(path, written).flatMap(
+    let hasSampled = false;
+    const findSuspects = (path: string) => {
+      if (!hasSampled) activity?.sample();
+      hasSampled = true;
+      return findUnconsented(path, written).flatMap(
         (one) => changed?.findOld(one) ?? activity?.findSuspects(one) ?? [one],
       );
+    };
     // Somebody else may have made it while a command worked, and nothing reads it before a person does something.
     const findDoubt = (path: string) => {
       const root = roots.find((one) => isInside(path, one)) ?? "/";

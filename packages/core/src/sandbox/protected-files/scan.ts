@@ -1,4 +1,3 @@
-import { TimeSlicer } from "../../infrastructure/async.ts";
 import type { ReadDirectory } from "../../infrastructure/fs/directory-cache.ts";
 import type { LocatedDirectory } from "../../infrastructure/fs/listing-restorer.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
@@ -80,13 +79,6 @@ export class ProtectedFileScanner implements Disposable {
     return this.shallowRoots.length === 0 ? scan : this.scanOnce(earlier, reveal);
   }
 
-  /** Reads and watches all directories, in pieces, so that the next scan finds most of them read. */
-  async prepare(signal: AbortSignal): Promise<void> {
-    const slices = new TimeSlicer(signal);
-    const walk = new Walk(this.cache, () => false);
-    for (const _ of this.visitAll(walk)) if (slices.isDue) await slices.pause();
-  }
-
   /** Scans these as well from now on, as long as they are where they are. */
   follow(directories: readonly LocatedDirectory[]): void {
     for (const { path, identity } of directories) this.followed.set(path, identity);
@@ -105,7 +97,7 @@ export class ProtectedFileScanner implements Disposable {
     walk.reveal = reveal;
     if (walk !== this.walk) {
       this.cache.startOver();
-      for (const _ of this.visitAll(walk));
+      this.visitAll(walk);
     }
     const read = (place: MarkedPlace) => walk.read(place)?.directory;
     const table = new MarkTable({ roots, gitDirectories, earlier, read, maxDirectories });
@@ -130,7 +122,7 @@ export class ProtectedFileScanner implements Disposable {
     return reading !== undefined && "directory" in reading && reading.isInPlace;
   }
 
-  private *visitAll(walk: Walk): Generator<void> {
+  private visitAll(walk: Walk): void {
     const { roots, maxDirectories = MAX_DIRECTORIES } = this.options;
     const places = [...roots, ...this.followed.keys()].map((path) => {
       const root = roots.find((one) => isInside(path, one)) ?? path;
@@ -141,7 +133,6 @@ export class ProtectedFileScanner implements Disposable {
     for (const { place, isInPlace, depth } of places) {
       walk.isComplete = walk.directories.size < maxDirectories;
       if (!walk.isComplete) return;
-      yield;
       const { path, root } = place;
       const reading = walk.read(place, isInPlace);
       if (reading === undefined) continue;
