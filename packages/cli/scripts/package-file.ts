@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "./shipped-program.ts";
 
@@ -49,4 +49,14 @@ export function pinnedDependencies(
       return [dependency, version];
     }),
   );
+}
+
+/** Writes the package.json of a staged package: the description of its source, and `fields`. */
+export function writePackageFile(
+  directory: string,
+  { name, version, description, license }: PackageFile,
+  fields: Record<string, unknown>,
+): void {
+  const file = { name, version, description, license, type: "module", ...fields, engines: readEngines() };
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(file, null, 2)}\n`);
 }

@@ -1,7 +1,7 @@
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { declareTypes } from "./declare-types.ts";
-import { pinnedDependencies, readEngines, readPackageFile } from "./package-file.ts";
+import { pinnedDependencies, readPackageFile, writePackageFile } from "./package-file.ts";
 import { CORE_PACKAGE, LIBRARY_SOURCE, REPOSITORY } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
 
@@ -24,7 +24,6 @@ const PUBLISHED: ReadonlySet<string> = new Set([
 export async function stageLibrary(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const source = readPackageFile(CORE_PACKAGE);
-  const { name, version, description, license } = source;
   const dependencies = Object.keys(source.dependencies ?? {}).filter((each) => each !== BUNDLED);
   const faces = Object.entries(source.exports ?? {}).filter(([face]) => PUBLISHED.has(face));
   const { metafile } = await Bun.build({
@@ -41,17 +40,10 @@ export async function stageLibrary(directory: string): Promise<void> {
     join(directory, "dist"),
     faces.map(([, file]) => join(directory, publishedFace(file).types)),
   );
-  const packageFile = {
-    name,
-    version,
-    description,
-    license,
-    type: "module",
+  writePackageFile(directory, source, {
     exports: Object.fromEntries(faces.map(([face, file]) => [face, publishedFace(file)])),
     dependencies: pinnedDependencies(source, dependencies),
-    engines: readEngines(),
-  };
-  writeFileSync(join(directory, "package.json"), `${JSON.stringify(packageFile, null, 2)}\n`);
+  });
   copyFileSync(join(REPOSITORY, "LICENSE"), join(directory, "LICENSE"));
   copyFileSync(join(CORE_PACKAGE, "README.md"), join(directory, "README.md"));
   writeThirdParty(directory, metafile);

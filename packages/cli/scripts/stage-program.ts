@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pinnedDependencies, readEngines, readPackageFile } from "./package-file.ts";
+import { pinnedDependencies, readPackageFile, writePackageFile } from "./package-file.ts";
 import { formatPackageReadme } from "./package-readme.ts";
 import { bundleProgram, CLI_PACKAGE, REPOSITORY, RIPGREP } from "./shipped-program.ts";
 import { writeThirdParty } from "./third-party.ts";
@@ -14,18 +14,10 @@ export async function stageProgram(directory: string): Promise<void> {
   const { metafile } = await bundleProgram(directory);
   chmodSync(join(directory, "diligent.js"), 0o755);
   const source = readPackageFile(CLI_PACKAGE);
-  const { name, version, description, license } = source;
-  const packageFile = {
-    name,
-    version,
-    description,
-    license,
-    type: "module",
+  writePackageFile(directory, source, {
     bin: { diligent: "diligent.js" },
     dependencies: pinnedDependencies(source, [RIPGREP]),
-    engines: readEngines(),
-  };
-  writeFileSync(join(directory, "package.json"), `${JSON.stringify(packageFile, null, 2)}\n`);
+  });
   copyFileSync(join(REPOSITORY, "LICENSE"), join(directory, "LICENSE"));
   cpSync(join(CLI_PACKAGE, "docs"), join(directory, "docs"), { recursive: true });
   writeFileSync(join(directory, "README.md"), formatPackageReadme());

@@ -15,6 +15,7 @@ export { userConfigDirectory } from "./infrastructure/paths/user.ts";
 export { inheritEnvironment, resolveExecutable } from "./infrastructure/process/environment.ts";
 export { findRipgrep, listFiles } from "./infrastructure/process/ripgrep.ts";
 export { systemErrorText } from "./infrastructure/system-error.ts";
+export { isEffort } from "./provider/types.ts";
 export { type ProbeOptions, probeSandbox, type SandboxFailure } from "./sandbox/probe.ts";
 export { calibrationKey, readCalibration } from "./session/compaction/calibration.ts";
 export { readShellNote, type ShellNote, toShellNote } from "./session/summary-message.ts";

@@ -1,9 +1,10 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { listNames } from "../infrastructure/fs/stat.ts";
 import { forgetLosses } from "./loss-log.ts";
 import { isRootOf } from "./open-history.ts";
 import { isRecordedTurn } from "./store/base.ts";
-import { listGenerations, listStoreNames, sessionOf, sessionsOf } from "./store/location.ts";
+import { listGenerations, sessionOf, sessionsOf } from "./store/location.ts";
 import {
   findOpenTurn,
   readSegment,
@@ -50,8 +51,8 @@ function hasOpenTurn(segments: readonly Segment[]): boolean {
 /** The ids from the logs: a directory may have another name. */
 function listSessionIds(generation: string): string[] {
   const sessions = sessionsOf(generation);
-  return listStoreNames(sessions).flatMap((directory) => {
-    const log = listStoreNames(join(sessions, directory)).find((name) => name.endsWith(".jsonl"));
+  return listNames(sessions).flatMap((directory) => {
+    const log = listNames(join(sessions, directory)).find((name) => name.endsWith(".jsonl"));
     return (log && readSegment(join(sessions, directory, log))?.header.sessionId) ?? [];
   });
 }

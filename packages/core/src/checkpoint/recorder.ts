@@ -1,7 +1,7 @@
 import { lstatSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { TimeSlicer } from "../infrastructure/async.ts";
-import { findStats, toSystemPath } from "../infrastructure/fs/stat.ts";
+import { findStats, listNames, toSystemPath } from "../infrastructure/fs/stat.ts";
 import { monotonicMs, now, randomHex } from "../infrastructure/runtime.ts";
 import { systemErrorCode } from "../infrastructure/system-error.ts";
 import { type TreeChange, toAbsolute } from "./entries.ts";
@@ -16,7 +16,7 @@ import {
 import { withMoveLock } from "./open-history.ts";
 import { findCutOffTurn, findKnownEntries, toCutOffStep, writeBase } from "./store/base.ts";
 import { BlobStore } from "./store/blobs.ts";
-import { listGenerations, listStoreNames, processesOf, StoreRoom, sessionsOf } from "./store/location.ts";
+import { listGenerations, processesOf, StoreRoom, sessionsOf } from "./store/location.ts";
 import {
   findOpenTurn,
   lastTimeOf,
@@ -436,9 +436,9 @@ function isDuring(
 function listOthers({ project, sessionId, startedAt }: CallSpan): Segment[] {
   const logs = listGenerations(project).flatMap((generation) => {
     const isHeld = holderTest(generation);
-    return listStoreNames(sessionsOf(generation)).flatMap((session) => {
+    return listNames(sessionsOf(generation)).flatMap((session) => {
       const directory = join(sessionsOf(generation), session);
-      const names = listStoreNames(directory).filter((name) => name.endsWith(".jsonl"));
+      const names = listNames(directory).filter((name) => name.endsWith(".jsonl"));
       return names.map((name) => ({ path: join(directory, name), isHeld: isHeld(name) }));
     });
   });
@@ -453,6 +453,6 @@ function listOthers({ project, sessionId, startedAt }: CallSpan): Segment[] {
 
 /** Processes announce themselves by marker files whose names end in the name of their log. */
 function holderTest(generation: string): (log: string) => boolean {
-  const marks = listStoreNames(processesOf(generation));
+  const marks = listNames(processesOf(generation));
   return (log) => marks.some((mark) => mark.endsWith(`.${log.slice(0, -".jsonl".length)}`));
 }

@@ -1,5 +1,6 @@
 import { homedir, release, tmpdir, userInfo } from "node:os";
 import { isAbsolute } from "node:path";
+import { systemErrorCode } from "./system-error.ts";
 
 /** Milliseconds since the epoch. */
 export function now(): number {
@@ -112,4 +113,13 @@ export function generateSessionId(at: Date = new Date()): string {
 /** Random bytes as hexadecimal digits. `node:crypto` would do as well, but takes 5 ms to load. */
 export function randomHex(bytes: number): string {
   return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+}
+
+/** True while any process has this number; a process of another user with the same number counts too. */
+export function isProcessRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    return systemErrorCode(error) === "EPERM";
+  }
 }

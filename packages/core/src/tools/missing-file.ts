@@ -1,6 +1,7 @@
+import { readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { findRealPath, HeldDirectory, isInside } from "../infrastructure/fs/real-path.ts";
-import { isExistingPath, listNames } from "../infrastructure/fs/stat.ts";
+import { isExistingPath } from "../infrastructure/fs/stat.ts";
 import { nearestNames } from "../infrastructure/nearest-name.ts";
 import type { ApprovedTarget } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
@@ -44,7 +45,7 @@ function isExistingInside({ root, cwd }: Workspace, path: string): boolean {
 function namesIn(realPath: string): string[] | undefined {
   try {
     using directory = HeldDirectory.open(realPath);
-    return listNames(directory.at("."));
+    return readdirSync(directory.at(".")).sort();
   } catch {
     return undefined; // Missing or not readable: no names are known then.
   }

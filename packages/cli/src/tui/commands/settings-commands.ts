@@ -1,5 +1,6 @@
+import { isEffort } from "@diligent/core/interactive";
 import { nearestName } from "@diligent/core/light";
-import { EFFORTS, isEffortName } from "../pickers/models.ts";
+import { EFFORTS } from "../pickers/models.ts";
 import type { SlashCommand } from "./types.ts";
 import { note } from "./types.ts";
 
@@ -37,7 +38,7 @@ export const THINKING: SlashCommand = {
       const { thinkingPicker } = await import("../pickers/models.ts");
       return context.open(await thinkingPicker(context));
     }
-    if (!isEffortName(argument)) throw new Error(unknownLevel(argument));
+    if (!isEffort(argument)) throw new Error(unknownLevel(argument));
     await context.changeModel({ effort: argument });
     note(context, `Thinking level set to ${argument}, from the next request on.`);
   },

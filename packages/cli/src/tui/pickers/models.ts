@@ -107,8 +107,3 @@ export const EFFORTS: readonly { level: Effort; meaning: string }[] = [
   { level: "xhigh", meaning: "longer" },
   { level: "max", meaning: "as long as possible, at any cost" },
 ];
-
-/** True for an exact level of `EFFORTS`. */
-export function isEffortName(text: string): text is Effort {
-  return EFFORTS.some(({ level }) => level === text);
-}

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TimeSlicer } from "../../infrastructure/async.ts";
-import { toSystemPath } from "../../infrastructure/fs/stat.ts";
+import { listNames, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { randomHex } from "../../infrastructure/runtime.ts";
 import {
   type EntryRecord,
@@ -13,7 +13,7 @@ import {
   toEntryRecord,
 } from "../entries.ts";
 import type { OpenTurn, Step } from "../types.ts";
-import { listStoreNames, sessionsOf } from "./location.ts";
+import { sessionsOf } from "./location.ts";
 import { baseOf, findOpenTurn, readSegment, type Segment, type SegmentLine } from "./log.ts";
 
 const ENTRIES_AT_ONCE = 500;
@@ -127,8 +127,8 @@ interface KnownEntries {
  */
 export async function findKnownEntries(generation: string, slices: TimeSlicer): Promise<KnownEntries> {
   const sessions = sessionsOf(generation);
-  const logs = listStoreNames(sessions).flatMap((session) =>
-    listStoreNames(join(sessions, session))
+  const logs = listNames(sessions).flatMap((session) =>
+    listNames(join(sessions, session))
       .filter((name) => name.endsWith(".base"))
       .map((name) => ({ name, path: join(sessions, session, name.replace(/\.base$/, ".jsonl")) })),
   );

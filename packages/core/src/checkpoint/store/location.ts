@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { listNames } from "../../infrastructure/fs/stat.ts";
 import { userStateDirectory } from "../../infrastructure/paths/user.ts";
 import { isProcessAlive, ownIdentity, type ProcessIdentity } from "../../infrastructure/process/tree.ts";
 import { type Environment, randomHex } from "../../infrastructure/runtime.ts";
@@ -36,7 +37,7 @@ export function lossLogOf(checkpoints: string, root: string): string {
  * grown large, another one is started, so that an old one can be deleted as a whole: no generation needs another.
  */
 export function listGenerations(project: string): string[] {
-  return listStoreNames(project)
+  return listNames(project)
     .filter((name) => GENERATION.test(name))
     .sort()
     .map((name) => join(project, name));
@@ -72,19 +73,10 @@ export function sessionOf(generation: string, sessionId: string): string {
   return join(sessionsOf(generation), name);
 }
 
-/** The names in a directory; empty when it is missing or not readable. */
-export function listStoreNames(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // Then it contains nothing of ours.
-  }
-}
-
 /** The size in bytes of all files in and below a directory; what has another name elsewhere takes no room here. */
 export function sizeOf(directory: string): number {
   let size = 0;
-  for (const name of listStoreNames(directory)) {
+  for (const name of listNames(directory)) {
     const path = join(directory, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isDirectory()) size += sizeOf(path);
@@ -162,7 +154,7 @@ function makeRoom(checkpoints: string, maxBytes: number): Space {
   for (const { path, size } of generations.sort((left, right) => left.changedMs - right.changedMs)) {
     if (used <= maxBytes) break;
     if (isInUse(path)) continue;
-    droppedSessions += listStoreNames(sessionsOf(path)).length;
+    droppedSessions += listNames(sessionsOf(path)).length;
     drop(path);
     used -= size;
   }
@@ -170,12 +162,12 @@ function makeRoom(checkpoints: string, maxBytes: number): Space {
 }
 
 function listProjects(checkpoints: string): string[] {
-  return listStoreNames(checkpoints).map((name) => join(checkpoints, name));
+  return listNames(checkpoints).map((name) => join(checkpoints, name));
 }
 
 function measure(path: string): Generation {
-  const times = listStoreNames(path).map((name) => changeTime(join(path, name)));
-  const sessions = listStoreNames(sessionsOf(path)).map((name) => changeTime(join(sessionsOf(path), name)));
+  const times = listNames(path).map((name) => changeTime(join(path, name)));
+  const sessions = listNames(sessionsOf(path)).map((name) => changeTime(join(sessionsOf(path), name)));
   return { path, size: sizeOf(path), changedMs: Math.max(0, ...times, ...sessions) };
 }
 
@@ -192,7 +184,7 @@ function drop(generation: string): void {
 
 function removeLeftovers(checkpoints: string): void {
   for (const project of listProjects(checkpoints)) {
-    const dropped = listStoreNames(project).filter((name) => name.includes(".dropped-"));
+    const dropped = listNames(project).filter((name) => name.includes(".dropped-"));
     for (const name of dropped) rmSync(join(project, name), { recursive: true, force: true });
   }
 }
@@ -212,7 +204,7 @@ export function announcePresence(generation: string, name: string): Disposable {
 export function isInUse(generation: string, except?: string): boolean {
   const directory = processesOf(generation);
   let isUsed = false;
-  for (const name of listStoreNames(directory)) {
+  for (const name of listNames(directory)) {
     if (except !== undefined && name.endsWith(`.${except}`)) continue;
     const identity = readIdentity(name);
     if (identity && isProcessAlive(identity)) isUsed = true;

@@ -1,11 +1,12 @@
 import { mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { JsonlWriter } from "../../infrastructure/fs/jsonl-writer.ts";
+import { listNames } from "../../infrastructure/fs/stat.ts";
 import { isProcessAlive, ownIdentity } from "../../infrastructure/process/tree.ts";
 import { now } from "../../infrastructure/runtime.ts";
 import { readChangeRecord, type TreeChange, toChangeRecord } from "../entries.ts";
 import type { OpenTurn, Restoring, Step } from "../types.ts";
-import { listGenerations, listStoreNames, sessionOf, sizeOf } from "./location.ts";
+import { listGenerations, sessionOf, sizeOf } from "./location.ts";
 
 /** The first line of a log. */
 interface SegmentHeader {
@@ -238,7 +239,7 @@ export interface Segment {
 export function readSegments(generations: readonly string[], sessionId: string): Segment[] {
   const segments = generations.flatMap((generation) => {
     const directory = sessionOf(generation, sessionId);
-    const names = listStoreNames(directory).filter((name) => name.endsWith(".jsonl"));
+    const names = listNames(directory).filter((name) => name.endsWith(".jsonl"));
     return names.flatMap((name) => readSegment(join(directory, name)) ?? []);
   });
   return segments.sort((left, right) => left.header.at - right.header.at);

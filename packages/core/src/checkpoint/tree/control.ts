@@ -1,5 +1,5 @@
 import { readdirSync, type Stats } from "node:fs";
-import { readSystemNames } from "../../infrastructure/fs/directory.ts";
+import { listSystemNames } from "../../infrastructure/fs/directory.ts";
 import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { foldName } from "../../infrastructure/text/unicode.ts";
 import type { ProtectedEntry, TreeEntry } from "../entries.ts";
@@ -44,7 +44,8 @@ function markProtectedEntry(absolute: string, stats: Stats, isOurs: (name: strin
 }
 
 function describeChildren(directory: string, isOurs: (name: string) => boolean): string[] {
-  return listNames(directory)
+  return listSystemNames(directory)
+    .sort()
     .filter((name) => !isOurs(name))
     .flatMap((name) => describeWithInner(`${directory}/${name}`));
 }
@@ -52,16 +53,8 @@ function describeChildren(directory: string, isOurs: (name: string) => boolean):
 /** The path and its direct children, including links to directories. */
 function describeWithInner(path: string): string[] {
   const stats = readStats(path);
-  const inner = stats === undefined || stats.isFile() ? [] : listNames(path);
+  const inner = stats === undefined || stats.isFile() ? [] : listSystemNames(path).sort();
   return [toLine(path, stats), ...inner.map((name) => describe(`${path}/${name}`))];
-}
-
-function listNames(directory: string): string[] {
-  try {
-    return readSystemNames(directory).sort();
-  } catch {
-    return []; // Missing or not readable: its own times are used.
-  }
 }
 
 function describe(path: string): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { readSystemNames } from "../../infrastructure/fs/directory.ts";
+import { listSystemNames } from "../../infrastructure/fs/directory.ts";
 import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
 
 // From gitformat-pack(5), version 2.
@@ -61,7 +61,7 @@ export class ObjectStore {
 
 /** Those of which the pack itself is there too. */
 function readPacks(directory: string): PackIndex[] {
-  return listNames(directory)
+  return listSystemNames(directory)
     .filter((name) => name.endsWith(".idx") && isFile(`${directory}/${name.slice(0, -4)}.pack`))
     .flatMap((name) => {
       const content = readQuietly(`${directory}/${name}`);
@@ -72,14 +72,6 @@ function readPacks(directory: string): PackIndex[] {
 /** By the length of a pack's name: `pack-HASH.idx`. */
 export function hashBytesOf(packName: string): number {
   return /[0-9a-f]{64}/.test(packName) ? 32 : 20;
-}
-
-function listNames(directory: string): string[] {
-  try {
-    return readSystemNames(directory);
-  } catch {
-    return []; // There is no such directory, or it is not readable: it holds nothing then.
-  }
 }
 
 function isFile(path: string): boolean {

@@ -135,3 +135,12 @@ export function readSystemNames(path: string): string[] {
   if (!names.some((name) => name.includes(REPLACEMENT))) return names;
   return readdirSync(location, { encoding: "buffer" }).map(fromNameBytes);
 }
+
+/** The same; empty if the directory is missing or not readable. */
+export function listSystemNames(path: string): string[] {
+  try {
+    return readSystemNames(path);
+  } catch {
+    return [];
+  }
+}

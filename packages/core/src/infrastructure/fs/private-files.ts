@@ -6,7 +6,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmdirSync,
@@ -16,13 +15,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { userStateDirectory } from "../paths/user.ts";
-import { type Environment, now } from "../runtime.ts";
+import { STATE_KEPT_FOR_MS, userStateDirectory } from "../paths/user.ts";
+import { type Environment, isProcessRunning, now } from "../runtime.ts";
 import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { withFileLock } from "./lock.ts";
 import { locateFile, readWholeFile } from "./read.ts";
 import { HeldDirectory, MovedPathError } from "./real-path.ts";
-import { isExistingPath } from "./stat.ts";
+import { isExistingPath, listNames } from "./stat.ts";
 import { temporaryPathBeside, writeAll } from "./write.ts";
 
 /**
@@ -150,7 +149,6 @@ function removeDirectories(made: readonly string[]): void {
   }
 }
 
-const KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 // Sixteen digits are enough to distinguish all projects and sessions of a user.
 const OWNER_DIGITS = 16;
 
@@ -233,13 +231,13 @@ export class DraftFile {
   private leftovers(): { path: string; writtenAt: number }[] {
     const { directory } = this;
     if (directory === undefined) return [];
-    const found = namesIn(directory).flatMap((name) => {
+    const found = listNames(directory).flatMap((name) => {
       const [, owner, processId] = /^([0-9a-f]+)-(\d{1,10})\.txt$/.exec(name) ?? [];
       const isLeft = owner !== undefined && !this.isAlive(Number(processId));
       const stats = isLeft ? statSync(join(directory, name), { throwIfNoEntry: false }) : undefined;
       return stats ? [{ path: join(directory, name), owner, writtenAt: stats.mtimeMs }] : [];
     });
-    for (const { path } of found.filter(({ writtenAt }) => now() - writtenAt > KEPT_FOR_MS))
+    for (const { path } of found.filter(({ writtenAt }) => now() - writtenAt > STATE_KEPT_FOR_MS))
       rmSync(path, { force: true });
     return found
       .filter(({ owner }) => owner === this.owner)
@@ -264,23 +262,6 @@ export class DraftFile {
   }
 
   private isAlive(processId: number): boolean {
-    return processId === this.processId ? this.hasWritten : isRunning(processId);
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // No draft was ever saved.
-  }
-}
-
-function isRunning(processId: number): boolean {
-  try {
-    return process.kill(processId, 0);
-  } catch (error) {
-    // A process of another user with the same number counts as alive.
-    return systemErrorCode(error) === "EPERM";
+    return processId === this.processId ? this.hasWritten : isProcessRunning(processId);
   }
 }

@@ -43,12 +43,12 @@ export function isEnterableDirectory(path: string): boolean {
   }
 }
 
-/** The names in a directory, sorted; undefined when it is missing or not readable. */
-export function listNames(directory: string): string[] | undefined {
+/** The names in a directory; empty if it is missing or not readable, which means the same to the callers. */
+export function listNames(directory: string): string[] {
   try {
-    return readdirSync(directory).sort();
+    return readdirSync(directory);
   } catch {
-    return undefined; // Only used for hints, for which the reason does not matter.
+    return [];
   }
 }
 

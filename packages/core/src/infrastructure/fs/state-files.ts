@@ -9,14 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { userStateDirectory } from "../paths/user.ts";
-import { type Environment, generateEntryId, now, temporaryDirectory } from "../runtime.ts";
-import { systemErrorCode } from "../system-error.ts";
+import { STATE_KEPT_FOR_MS, userStateDirectory } from "../paths/user.ts";
+import { type Environment, generateEntryId, isProcessRunning, now, temporaryDirectory } from "../runtime.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
 
 // A long session repeats its history in every request; the limit allows a few hundred of them.
 const MAX_LOG_BYTES = 200 * 1024 * 1024;
-const KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** A JSON Lines file that ends with a note before it exceeds 200 MB. */
 export interface RequestLogFile {
@@ -68,7 +66,7 @@ function removeOld(directory: string): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name);
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (name.endsWith(".jsonl") && stats && now() - stats.mtimeMs > KEPT_FOR_MS)
+    if (name.endsWith(".jsonl") && stats && now() - stats.mtimeMs > STATE_KEPT_FOR_MS)
       rmSync(path, { force: true });
   }
 }
@@ -164,19 +162,10 @@ function makeRemovable(directory: string): void {
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const processId = OURS.exec(name)?.[1];
-    if (processId === undefined || isRunning(Number(processId))) continue;
+    if (processId === undefined || isProcessRunning(Number(processId))) continue;
     const path = join(parent, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
     if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) removeWhole(path);
-  }
-}
-
-function isRunning(processId: number): boolean {
-  try {
-    return process.kill(processId, 0);
-  } catch (error) {
-    // A process of another user with the same number counts as alive.
-    return systemErrorCode(error) === "EPERM";
   }
 }

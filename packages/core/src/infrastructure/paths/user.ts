@@ -3,6 +3,9 @@ import { type Environment, homeDirectory } from "../runtime.ts";
 
 const NAME = "diligent";
 
+/** The age at which drafts and logs in the state directory are removed. */
+export const STATE_KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
+
 /** The user's own configuration: `$XDG_CONFIG_HOME/diligent`, by default `~/.config/diligent`. Undefined without a home. */
 export function userConfigDirectory(environment: Environment): string | undefined {
   return directoryOf(environment.XDG_CONFIG_HOME, { environment, fallback: [".config"] });

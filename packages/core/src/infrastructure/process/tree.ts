@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { monotonicMs, sleep } from "../runtime.ts";
+import { isProcessRunning, monotonicMs, sleep } from "../runtime.ts";
 import { systemErrorCode } from "../system-error.ts";
 import { readMountNamespace } from "./mount-namespace.ts";
 
@@ -288,12 +288,7 @@ export function ownIdentity(): ProcessIdentity {
  */
 export function isProcessAlive({ pid, startTime }: ProcessIdentity): boolean {
   if (startTime !== undefined && hasProcessTable()) return readStartTime(pid) === startTime;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of another user counts as alive, too.
-    return systemErrorCode(error) === "EPERM";
-  }
+  return isProcessRunning(pid);
 }
 
 function readStartTime(pid: number): string | undefined {

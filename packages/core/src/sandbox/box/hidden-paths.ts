@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import { isOwn } from "../../infrastructure/fs/directory.ts";
 import { readRecentInputs } from "../../infrastructure/fs/input-history.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { listNames } from "../../infrastructure/fs/stat.ts";
 import { hasTrackedContent } from "../../infrastructure/paths/git-index.ts";
 import { findProjectRoot } from "../../infrastructure/paths/project.ts";
 import { isSecretFile, SECRET_HOME_LOCATIONS } from "../../infrastructure/paths/secret-files.ts";
@@ -56,7 +57,7 @@ export function findSecretPaths(environment: Environment): string[] {
   const inHomes = [...findHomes(environment)].flatMap((home) => [
     ...HOME_PLACES.map((place) => join(home, place)),
     ...CONFIG_PLACES.map((place) => join(home, ".config", place)),
-    ...namesIn(home)
+    ...listNames(home)
       .filter((name) => isSecretFile(name))
       .map((name) => join(home, name)),
   ]);
@@ -73,16 +74,8 @@ export function findSecretPaths(environment: Environment): string[] {
 /** The user's home directories from the environment and the system; for an administrator, those of all users. */
 function findHomes(environment: Environment): Set<string> {
   const { isAdministrator } = processAccount();
-  const others = isAdministrator ? ["/root", ...namesIn("/home").map((name) => join("/home", name))] : [];
+  const others = isAdministrator ? ["/root", ...listNames("/home").map((name) => join("/home", name))] : [];
   return new Set([...findOwnHomes(environment), ...others]);
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // The directory does not exist or this user may not list it.
-  }
 }
 
 function isReadable(path: string): boolean {
