@@ -2,12 +2,15 @@ import { fstatSync, readFileSync, write } from "node:fs";
 import { SIGNAL_EXIT_CODES } from "../errors.ts";
 import type { TerminalPort } from "../tui/screen/terminal.ts";
 import type { CliInput, CliIo, CliOutput, SignalName } from "./io.ts";
+import { readTyped } from "./typed-input.ts";
 
 const SIGNALS_OF_NOHUP: readonly SignalName[] = ["SIGINT", "SIGQUIT", "SIGTERM"];
 const SIGNALS: readonly SignalName[] = [...SIGNALS_OF_NOHUP, "SIGHUP"];
 // Children that ignore the request to end are killed when the process exits.
 const CLEAN_UP_MS = 500;
 const BUSY_MS = 5;
+// Where the terminal cannot be asked, what was typed before is read within this time.
+const TYPED_BEFORE_MS = 60;
 const SIGHUP_BIT = 1n;
 // Major numbers of Linux devices: /dev/null and the like, and the pseudo-terminals that terminal programs open.
 const MEMORY_DEVICES = 1;
@@ -107,6 +110,14 @@ class ProcessTerminalPort implements TerminalPort {
 
   write(data: string): void {
     process.stdout.write(data);
+  }
+
+  async deliverTyped(): Promise<void> {
+    // What the stream has read already is delivered before.
+    await new Promise(setImmediate);
+    const typed = readTyped(0);
+    await (typed === undefined ? Bun.sleep(TYPED_BEFORE_MS) : new Promise(setImmediate));
+    if (typed) this.onInput?.(typed);
   }
 }
 

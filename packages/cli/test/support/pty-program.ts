@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, readlinkSync, writeSync } from "node:fs";
+import { basename } from "node:path";
 import { bareEnvironment, PROGRAM } from "./run-diligent.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 import { hasOpenFrame } from "./terminal-bytes.ts";
@@ -30,8 +32,10 @@ export interface PtyProgram extends AsyncDisposable {
   readonly exitCode: Promise<number>;
   /** Everything that the program wrote to the terminal. */
   readonly bytes: string;
-  /** Types keys; `\r` is Enter, `\x03` Ctrl+C, `\x1b` Escape. */
+  /** Types keys; `\r` is Enter, `\x03` Ctrl+C, `\x1b` Escape. The terminal may get them a moment later. */
   send(keys: string): void;
+  /** The same, and the terminal has them when this returns. Only on Linux. */
+  sendAtOnce(keys: string): void;
   /** The currently visible rows. */
   screen(): Promise<string[]>;
   /** All rows, starting with those above the screen. */
@@ -123,6 +127,7 @@ export function startInPty(
       return terminal.bytes;
     },
     send,
+    sendAtOnce: (keys) => void writeSync(findMaster(child.pid), keys),
     screen,
     scrollback: async () => {
       await terminal.flush();
@@ -149,4 +154,19 @@ export function startInPty(
 function hasText(rows: readonly string[], text: string | RegExp): boolean {
   const whole = rows.join("\n");
   return typeof text === "string" ? whole.includes(text) : text.test(whole);
+}
+
+/** Our descriptor of the pseudo-terminal that is the standard input of a process. */
+function findMaster(pid: number): number {
+  const index = basename(readlinkSync(`/proc/${pid}/fd/0`));
+  const isMaster = (descriptor: string) => {
+    try {
+      return readFileSync(`/proc/self/fdinfo/${descriptor}`, "latin1").includes(`tty-index:\t${index}\n`);
+    } catch {
+      return false; // It was closed meanwhile.
+    }
+  };
+  const master = readdirSync("/proc/self/fd").find(isMaster);
+  if (master === undefined) throw new Error(`The terminal of ${pid} is not ours.`);
+  return Number(master);
 }

@@ -35,6 +35,7 @@ export class InlineScreen extends TuiMainScreen {
   readonly #clock = new FrameClock();
   readonly #painter: RegionPainter;
   readonly #input: ScreenInput;
+  readonly #watched: WatchedTerminal;
   readonly #readSize: () => void;
 
   constructor(terminal: TerminalPort, { environment = {}, readSize = () => {} }: InlineScreenOptions = {}) {
@@ -47,6 +48,7 @@ export class InlineScreen extends TuiMainScreen {
     };
     const watched = new WatchedTerminal(terminal, watcher, environment);
     super(watched);
+    this.#watched = watched;
     this.#readSize = readSize;
     this.#replies = new TerminalReplies((sequence) => watched.write(sequence), environment);
     this.#painter = new RegionPainter(watched, this.#replies, this.#clock);
@@ -69,12 +71,11 @@ export class InlineScreen extends TuiMainScreen {
 
   /**
    * Resolves once the terminal has read all output and sent its last reply, so that no reply reaches the program that
-   * has the terminal next. Keys that arrive after the first moment are dropped. Takes `limitMs` at most, and only a moment in a
-   * terminal that never replies.
+   * has the terminal next. Keys typed before the call count, later ones are dropped. Takes `limitMs` at most, and only a
+   * moment in a terminal that never replies.
    */
   async endInput(limitMs: number): Promise<void> {
-    // What was typed before is on its way and still counts.
-    await new Promise((resolve) => setTimeout(resolve, TYPED_BEFORE_MS));
+    await this.#watched.deliverTyped();
     this.#replies.end();
     await this.#input.drain(limitMs);
   }
@@ -187,8 +188,6 @@ interface InputWatcher {
 const FIRST_REPLY_MS = 1_000;
 // A terminal that never replies reads its input within this time.
 const READ_MS = 10;
-// What was typed before the end is read within this time.
-const TYPED_BEFORE_MS = 60;
 
 /**
  * Separates replies of the terminal from keys. The effect of keys is shown at once, however many arrive

@@ -10,6 +10,8 @@ export interface TerminalPort {
   /** Restores the mode that the terminal had before. */
   stop(): void;
   write(data: string): void;
+  /** Delivers all input that was typed before the call. Left out by terminals whose input never waits. */
+  deliverTyped?(): Promise<void>;
 }
 
 const PASTE_MARKS_ON = "\x1b[?2004h";
@@ -82,6 +84,11 @@ export class WatchedTerminal implements Terminal {
 
   /** Part of the interface of pi-tui; `InlineScreen.endInput` takes its place. */
   async drainInput(): Promise<void> {}
+
+  /** Delivers all input that was typed before the call. */
+  async deliverTyped(): Promise<void> {
+    await this.port.deliverTyped?.();
+  }
 
   moveBy(lines: number): void {
     if (lines !== 0) this.write(lines > 0 ? `\x1b[${lines}B` : `\x1b[${-lines}A`);
