@@ -1,3 +1,4 @@
+import { type EvidenceReport, holdEvidenceSession } from "../../core/test/support/evidence-session.ts";
 import { createRandom } from "../../core/test/support/fuzzed-history.ts";
 import { holdRetentionSession, type RetentionReport } from "../../core/test/support/retention-session.ts";
 import { parseSeededRuns, runBenchScript } from "./arguments.ts";
@@ -39,7 +40,10 @@ async function main(argv: readonly string[]): Promise<number> {
     reports.push(report);
     process.stderr.write(`\r${run + 1} of ${runs} sessions done `);
   }
-  const { lines, problems } = evaluateRetention(reports);
+  const evidence: EvidenceReport[] = [];
+  for (const service of ["anthropic", "openai"] as const)
+    evidence.push(await holdEvidenceSession(scratch.makeDirectory("evidence"), service));
+  const { lines, problems } = evaluateRetention(reports, evidence);
   console.log(`\nseed ${seed}: ${lines.join("\n")}`);
   for (const problem of problems.slice(0, SHOWN_PROBLEMS)) console.log(problem.slice(0, 500));
   return problems.length === 0 ? 0 : 1;

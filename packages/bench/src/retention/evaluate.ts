@@ -1,4 +1,5 @@
 import { MISBEHAVIOURS, type Misbehaviour } from "../../../core/test/support/bad-summaries.ts";
+import type { EvidenceReport } from "../../../core/test/support/evidence-session.ts";
 import type { RetentionReport } from "../../../core/test/support/retention-session.ts";
 import { median } from "../measure/statistics.ts";
 
@@ -14,7 +15,10 @@ interface RetentionVerdict {
  * What the request after the last compaction of each session contains, and whether any request lacked
  * something. The number of facts is only reported: a bad summary loses them.
  */
-export function evaluateRetention(reports: readonly RetentionReport[]): RetentionVerdict {
+export function evaluateRetention(
+  reports: readonly RetentionReport[],
+  evidence: readonly EvidenceReport[],
+): RetentionVerdict {
   const requests = reports.flatMap((report) => report.requests);
   const next = reports.map(nextRequest);
   const planted = sum(reports.map(({ constraints }) => constraints));
@@ -25,6 +29,14 @@ export function evaluateRetention(reports: readonly RetentionReport[]): Retentio
   const failures = reports.flatMap((report) => report.failures);
   const facts = next.map(({ keptFacts }) => keptFacts);
   const everMissing = requests.flatMap(({ missingConstraints }) => missingConstraints);
+  const watched = [...reports.map((report) => report.watched), ...evidence];
+  const changed = sum(watched.map((each) => each.changed));
+  const recent = sum(evidence.map(({ recentResults }) => recentResults));
+  const shortenedRecent = sum(evidence.map(({ shortenedResults }) => shortenedResults));
+  const plantedFacts = sum(reports.map((report) => report.facts));
+  const recalled = sum(reports.map((report) => report.recalledFacts));
+  const prunings = sum(evidence.map((each) => each.prunings));
+  const refused = evidence.flatMap((each) => each.invalid);
   const count = (of: keyof Pick<RetentionReport, "compactions" | "fallbacks">) =>
     sum(reports.map((report) => report[of]));
   return {
@@ -33,12 +45,19 @@ export function evaluateRetention(reports: readonly RetentionReport[]): Retentio
       `constraints verbatim in the next request: ${planted - missing.length} of ${planted}; missing in any request: ${everMissing.length}`,
       `requests after a compaction with correct file lists: ${shortened.length - wrong.length} of ${shortened.length}`,
       `facts kept: ${median(facts)} of ${reports[0]?.facts} (median), at least ${Math.min(...facts)}`,
-      `invalid requests: ${invalid.length}, errors: ${failures.length}`,
+      `facts found by recall: ${recalled} of ${plantedFacts} (${toPercent(recalled, plantedFacts)})`,
+      `results of the newest 40,000 tokens shown whole, over ${prunings} prunings: ${recent - shortenedRecent} of ${recent} (${toPercent(recent - shortenedRecent, recent)})`,
+      `requests changed before their last message except at a pruning or compaction: ${changed} of ${sum(watched.map((each) => each.requests))}`,
+      `invalid requests: ${invalid.length + refused.length}, errors: ${failures.length}`,
     ],
     problems: [
       ...unique(everMissing).map((constraint) => `missing: ${constraint}`),
       ...unique(wrong.flatMap(({ wrongLists }) => wrongLists)),
-      ...unique(invalid).map((problem) => `invalid: ${problem}`),
+      ...(recalled < plantedFacts ? [`recall misses ${plantedFacts - recalled} facts`] : []),
+      ...(shortenedRecent > 0 ? [`shortened: ${shortenedRecent} of the newest results`] : []),
+      ...(changed > 0 ? [`changed: ${changed} requests without a reason`] : []),
+      ...(evidence.length > 0 && prunings === 0 ? ["nothing was pruned, which proves nothing"] : []),
+      ...unique([...invalid, ...refused]).map((problem) => `invalid: ${problem}`),
       ...unique(failures).map((failure) => `error: ${failure}`),
     ],
   };
@@ -53,6 +72,10 @@ function nextRequest({ requests, compactions }: RetentionReport): RetentionRepor
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
+}
+
+function toPercent(part: number, whole: number): string {
+  return `${whole === 0 ? 0 : Math.floor((part * 1_000) / whole) / 10} %`;
 }
 
 function unique(texts: readonly string[]): string[] {

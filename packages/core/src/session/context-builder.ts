@@ -76,6 +76,7 @@ export function findMessages(
   conversation: readonly SessionEntry[],
   entryIds: readonly string[],
 ): PinnedMessage[] {
+  if (entryIds.length === 0) return [];
   const wanted = new Set(entryIds);
   return conversation.flatMap((entry, index) =>
     entry.type === "message" && wanted.has(entry.id) ? [{ entry, call: findCall(conversation, index) }] : [],

@@ -40,6 +40,7 @@ function createTree(random: Random): SessionEntry[] {
         firstKeptEntryId: anyId(),
         summary: ["", " ", "## Goal\ngo", "\ud83d"][upTo(random, 4)] ?? "",
         ...(random() < 0.5 && { pinnedTokens: upTo(random, 200) }),
+        ...(random() < 0.5 && { pinnedEntryIds: anyIds() }),
         ...(random() < 0.5 && { details: { readFiles: ["a"], modifiedFiles: random() < 0.5 ? ["b"] : [] } }),
       };
       add((id, parentId) => compaction(id, parentId, fields));
@@ -50,6 +51,16 @@ function createTree(random: Random): SessionEntry[] {
     else if (kind < 0.8) add((id, parentId) => modelChange(id, parentId, "other"));
     else if (kind < 0.9)
       add((id, parentId) => ({ type: "label", id, parentId, timestamp: STAMP, targetId: "x" }));
+    const compactions = entries.filter(({ type }) => type === "compaction");
+    const undone = compactions[upTo(random, compactions.length)];
+    if (undone && random() < 0.3)
+      add((id, parentId) => ({
+        type: "compaction_undo",
+        id,
+        parentId,
+        timestamp: STAMP,
+        targetId: undone.id,
+      }));
   }
   return entries;
 }

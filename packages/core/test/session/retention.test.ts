@@ -29,7 +29,15 @@ test.each<[WireServiceName, Misbehaviour[]]>([
       fallbacks: expect.any(Number),
       invalid: [],
       failures: [],
+      watched: {
+        requests: requests.length,
+        changed: 0,
+        recentResults: expect.any(Number),
+        shortenedResults: 0,
+      },
+      recalledFacts: 20,
     });
+    expect(report.watched.recentResults).toBeGreaterThan(requests.length);
     expect(report.fallbacks).toBeGreaterThan(0);
     expect(requests.at(-1)?.compactions).toBe(3);
     expect(requests.flatMap(({ missingConstraints }) => missingConstraints)).toEqual([]);

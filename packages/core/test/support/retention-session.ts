@@ -8,6 +8,7 @@ import { FileTracker } from "../../src/tools/workspace.ts";
 import { type Misbehaviour, writeBadSummary } from "./bad-summaries.ts";
 import { createRandom } from "./fuzzed-history.ts";
 import { type InspectedRequest, inspectRequest } from "./inspect-request.ts";
+import { RequestWatch, type WatchedRequests } from "./request-watch.ts";
 import { createPlants } from "./retention-plants.ts";
 import { type Reply, type SseServer, startSseServer } from "./sse-server.ts";
 import { createText } from "./varied-text.ts";
@@ -41,9 +42,15 @@ export interface RetentionReport {
   invalid: string[];
   /** Errors that reached the user. */
   failures: string[];
+  watched: WatchedRequests;
+  /** The facts that recall finds at the end. */
+  recalledFacts: number;
 }
 
 const MAX_FILLING_ROUNDS = 60;
+const WINDOW = 40_000;
+// Of such a window, pruning protects the newest results up to a quarter.
+const PROTECTED_SHARE = 1 / 4;
 
 type PlannedAnswer = () => Omit<WireAnswer, "inputTokens">;
 
@@ -61,6 +68,7 @@ export async function holdRetentionSession(options: RetentionOptions): Promise<R
 class RetentionSession {
   readonly report: RetentionReport;
   private readonly random: () => number;
+  private readonly watch: RequestWatch;
   private readonly files: WorkedFiles;
   private readonly saidConstraints: string[] = [];
   private readonly saidFacts: string[] = [];
@@ -70,6 +78,7 @@ class RetentionSession {
   constructor(private readonly options: RetentionOptions) {
     const { seed, project, facts = 50, constraints = 20 } = options;
     this.random = createRandom(seed);
+    this.watch = new RequestWatch(Math.floor((options.contextWindow ?? WINDOW) * PROTECTED_SHARE));
     this.files = new WorkedFiles(project);
     this.report = {
       requests: [],
@@ -79,6 +88,8 @@ class RetentionSession {
       fallbacks: 0,
       invalid: [],
       failures: [],
+      watched: this.watch.seen,
+      recalledFacts: 0,
     };
   }
 
@@ -101,13 +112,19 @@ class RetentionSession {
     first.close();
     const resumed = await this.open(server.url);
     await resumed.resume({ mostRecent: true });
+    // Opening composes the request anew; from then on it only grows.
+    this.watch.allowChange();
     await this.ask(resumed, "Go on where you were.");
+    for (const fact of facts) {
+      const { matches } = await resumed.searchHidden({ query: fact });
+      if (matches.some(({ text }) => text.includes(fact))) report.recalledFacts++;
+    }
     resumed.close();
     report.invalid.push(...server.problems);
   }
 
   private async open(url: string): Promise<SessionManager> {
-    const { project, service, contextWindow = 40_000 } = this.options;
+    const { project, service, contextWindow = WINDOW } = this.options;
     const model: Model = {
       id: service === "openai" ? "gpt-5.4" : "claude-sonnet-5",
       provider: service,
@@ -168,6 +185,7 @@ class RetentionSession {
     const { report } = this;
     await session.run({ role: "user", content, timestamp: report.requests.length }).consume((event) => {
       if (event.type === "compaction_end") report.compactions++;
+      if (event.type === "compaction_end" || event.type === "prune") this.watch.allowChange();
       if (event.type === "notice" && event.code === "compaction_fallback") report.fallbacks++;
       if (event.type === "error") report.failures.push(event.error.message);
     });
@@ -183,6 +201,7 @@ class RetentionSession {
 
   private answer(body: unknown): ReturnType<PlannedAnswer> {
     const { report, saidConstraints, saidFacts, files } = this;
+    this.watch.inspect(body);
     const said = { constraints: saidConstraints, facts: saidFacts, files, compactions: report.compactions };
     report.requests.push(inspectRequest(body, said));
     return this.plan.shift()?.() ?? { text: "There is nothing more to say." };

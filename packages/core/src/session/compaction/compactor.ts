@@ -210,6 +210,7 @@ export class Compactor {
     { limits = this.parts.limits }: PlannedCompaction,
   ): ReturnType<typeof choosePins> {
     const order = readPins(this.parts.log.entries);
+    if (order.size === 0) return { chosen: [], leftOut: 0 };
     const pruned = collectPrunes(path);
     const keptWhole = path.slice(firstKeptIndex).filter(({ id }) => !pruned.has(id));
     const shown = new Set(keptWhole.map(({ id }) => id));
