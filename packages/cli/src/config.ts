@@ -1,6 +1,7 @@
 import type { ProjectOverrides } from "@diligent/core/harness";
-import type { LoadOptions } from "@diligent/core/run";
+import { type LoadOptions, type NetworkSetting, parseNetworkSetting } from "@diligent/core/run";
 import type { ApprovalMode, RunCommandOptions } from "./arguments/command.ts";
+import { UsageError } from "./errors.ts";
 import { type CliIo, writeLine } from "./io/io.ts";
 import { resolveDirectory } from "./session/project-directory.ts";
 import { SESSION_FORMATTER } from "./session/session-formatter.ts";
@@ -29,7 +30,7 @@ export interface CommandLineConfig {
 
 /**
  * The layer of one command line. Core reads the layers below it, from `cwd`.
- * @throws UsageError if the directory is not usable.
+ * @throws UsageError if the directory is not usable, and for an invalid option.
  */
 export function resolveConfig(
   options: RunCommandOptions,
@@ -46,6 +47,7 @@ export function resolveConfig(
       persist: options.isSaved,
       isVerbose: options.isVerbose,
       approvalMode: options.approval,
+      sandboxNetwork: toNetwork(options.network),
       defaultApprovalMode: approvalDefault,
       record: options.record,
       trustedOnce,
@@ -57,6 +59,14 @@ export function resolveConfig(
       warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),
     },
   };
+}
+
+/** @throws UsageError for an invalid host, which it names. */
+function toNetwork(text: string | undefined): NetworkSetting | undefined {
+  if (text === undefined) return undefined;
+  const parsed = parseNetworkSetting(text);
+  if ("problem" in parsed) throw new UsageError(`--network ${text}: ${parsed.problem}`);
+  return parsed.setting;
 }
 
 /** Shows a message that contains a command's output in full, on one line, with every character visible. */

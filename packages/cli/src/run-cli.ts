@@ -65,6 +65,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/undo.ts")).runUndo(rest, io, directory);
     case "knowledge":
       return (await import("./commands/knowledge.ts")).runKnowledge(rest, io, directory);
+    case "network":
+      return (await import("./commands/network.ts")).runNetwork(rest, io, directory);
     case "models":
       return (await import("./commands/models.ts")).runModels(rest, io, directory);
     case "export":

@@ -71,6 +71,9 @@ export type {
   SessionStart,
 } from "./harness/types.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
+export type { AskForHost, NetworkConnection } from "./infrastructure/network/connection.ts";
+export type { HostAndPort } from "./infrastructure/network/host-pattern.ts";
+export type { NetworkSetting } from "./infrastructure/network/network-setting.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export type { OutputPiece } from "./infrastructure/process/output-file.ts";
 export type { ProcessExit } from "./infrastructure/process/process.ts";

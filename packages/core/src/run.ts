@@ -20,6 +20,7 @@ export type { DiligentConfig, PermissionRule } from "./config/schema.ts";
 export { resolvePaths } from "./infrastructure/diligent-dir.ts";
 export { appendInputHistory, type InputHistoryEntry } from "./infrastructure/fs/input-history.ts";
 export { SessionTempDir } from "./infrastructure/fs/state-files.ts";
+export { type NetworkSetting, parseNetworkSetting } from "./infrastructure/network/network-setting.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";
 export { hasLostReader } from "./infrastructure/process/output-pipe.ts";
 export { type Environment, homeDirectory, now, sleep } from "./infrastructure/runtime.ts";
@@ -46,6 +47,7 @@ export type { ContextUsage } from "./session/compaction/context-status.ts";
 export type { CompactionPreview } from "./session/compaction/preview.ts";
 export { buildSessionContext } from "./session/context-builder.ts";
 export { SessionManager } from "./session/manager.ts";
+export { type NetworkRecord, readNetworkRecords } from "./session/network-records.ts";
 export { readConversation } from "./session/open.ts";
 export { findLeafId, pathTo, type SessionTreeNode } from "./session/tree.ts";
 export {

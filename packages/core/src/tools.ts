@@ -4,6 +4,11 @@ export type { GrantLocation } from "./approval/grants.ts";
 export { decideApproval, selectOfferedTools } from "./approval/policy.ts";
 export { SessionTempDir } from "./infrastructure/fs/state-files.ts";
 export { endAllProcesses } from "./infrastructure/process/all-processes.ts";
-export { describeSandbox, type SandboxOptions, SessionSandbox } from "./sandbox/index.ts";
+export {
+  describeSandbox,
+  type NetworkOptions,
+  type SandboxOptions,
+  SessionSandbox,
+} from "./sandbox/index.ts";
 export { createAddKnowledgeTool, createTools } from "./tools/index.ts";
 export { FileTracker } from "./tools/workspace.ts";

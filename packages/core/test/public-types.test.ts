@@ -25,7 +25,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
   "providers.ts": ["CatalogSettings", "ModelCatalog", "ModelFigures", "RequestLogEntry", "RequestLogFile"],
   "sessions.ts": ["Conversation", "SessionMatch", "SessionTextOptions", "UnreadableSession"],
   "testing.ts": ["Recording", "Script", "ScriptStart", "ScriptTurn", "ScriptedOptions"],
-  "tools.ts": ["GrantLocation", "SandboxOptions", "ScopedGrant"],
+  "tools.ts": ["GrantLocation", "NetworkOptions", "SandboxOptions", "ScopedGrant"],
 };
 
 describe("the declarations of the library", () => {
@@ -127,25 +127,26 @@ describe("the search for types in declarations", () => {
 const TYPES = `
   AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext ApprovalDecision
   ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve ArchiveEntry
-  AskPerson AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit CommandRest CommandReturn
-  CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview CompactionRung
-  CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
-  ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
+  AskForHost AskPerson AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit CommandRest
+  CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview
+  CompactionRung CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem
+  ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
   DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob Effort EntryBase
   Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision
   GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides HarnessSession
-  IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput KnowledgeEntry
-  KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig
-  Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit ModelPrice
-  NeededApproval NewSessionOptions Notice NoticeLevel OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry
-  PinOutcome PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptKnowledge
-  ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult PruneEntry PruningConditions
-  RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall
-  RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor SecretValue SerializableError
-  SessionBranches SessionChoices SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry
-  SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionStart
-  SessionTreeNode SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction
-  StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport
-  Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolResult ToolResultMessage TrustState TrustedProject
-  UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage Workspace WrappedCommand
+  HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput
+  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions
+  LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition
+  ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice
+  NoticeLevel OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages PrepareContext
+  PreparedContext Preview PreviewPart ProcessExit PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent
+  ProviderReplay ProviderResult PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor
+  RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunNote RunOptions RunStopReason
+  SandboxState SecretRedactor SecretValue SerializableError SessionBranches SessionChoices SessionContext SessionEntry
+  SessionFile SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig SessionMessageEntry
+  SessionReadOptions SessionReference SessionStart SessionTreeNode SettingsEntry ShellCommand ShellWrapper
+  SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer SummaryValidation
+  SystemPromptSections TextBlock TextLocation ThinkingBlock ThinkingSupport Tool ToolCallBlock ToolCallOutcome
+  ToolContext ToolDefinition ToolResult ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage
+  UsagePurpose UserMessage Workspace WrappedCommand
 `;

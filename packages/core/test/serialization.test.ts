@@ -44,6 +44,18 @@ const EVENTS: Examples<AgentEvent> = {
       delta: { type: "tool_call_delta", id: "a", delta: "{" },
     },
   ],
+  network: [
+    {
+      type: "network",
+      host: "a.example",
+      port: 443,
+      allowed: false,
+      by: "x",
+      bytes: 0,
+      purpose: "command",
+      command: "curl a.example",
+    },
+  ],
   message_end: [{ type: "message_end", itemId: "message-1", message: reply }],
   tool_start: [
     { type: "tool_start", ...tool, input: { command: "ls" } },

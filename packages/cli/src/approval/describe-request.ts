@@ -1,6 +1,6 @@
 import type { AskedVerdict } from "@diligent/core/harness";
 import type { ApprovalRequest } from "@diligent/core/run";
-import { escapeLine, formatMark } from "./escaped-text.ts";
+import { escapeLine, escapeText, formatMark } from "./escaped-text.ts";
 
 // Enough for everything that the shell tool quotes; the model's own reason is not part of the command.
 const MAX_REASON_CHARS = 600;
@@ -40,6 +40,14 @@ export function toEscapedRequest({ details }: ApprovalRequest, { runs }: AskedVe
   const shown = escapeLine(wish.slice(0, MAX_REASON_CHARS).toWellFormed());
   const left = wish.length - MAX_REASON_CHARS;
   return left > 0 ? shown + formatMark(`${left} more characters`) : shown;
+}
+
+/** The host that a command wants to reach, and the command; undefined for other requests. */
+export function describeHostRequest({ permission, details = {} }: ApprovalRequest): string | undefined {
+  const { host, port, command } = details;
+  if (permission !== "fetch" || typeof host !== "string") return undefined;
+  const place = `connect to ${escapeLine(`${host}:${port}`)}`;
+  return typeof command === "string" ? `${place}\n\n${escapeText(command)}` : place;
 }
 
 /** The path to be read or changed, if the request is about that path alone. */

@@ -39,6 +39,8 @@ export interface RunCommandOptions {
   /** US dollars. */
   maxCost?: number;
   outputFormat?: OutputFormat;
+  /** What sandboxed commands reach, as given. */
+  network?: string;
   appendSystemPrompt?: string;
   /** As given: relative to the working directory. */
   directory?: string;

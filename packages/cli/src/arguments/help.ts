@@ -22,7 +22,6 @@ export function formatHelp(): string {
     "",
     "Examples:",
     '  diligent "why does the login test fail?"',
-    '  diligent -p "fix the typo in config.ts"',
     '  git diff | diligent -p "review this change" --output-format json',
     "",
     "Exit codes: 0 done, 1 failed, 2 bad usage, 3 limit, 4 approval, 128+N signal N",

@@ -36,6 +36,7 @@ export const OPTIONS = [
     group: "run",
     help: "ask, accept-edits, plan, auto or deny",
   },
+  { name: "network", value: "HOSTS", group: "run", help: "off, on, packages or HOST,… for commands" },
   { name: "max-turns", value: "N", group: "run", help: "stop after N replies of the model" },
   { name: "max-cost", value: "USD", group: "run", help: "stop once this much was spent" },
   {

@@ -145,6 +145,7 @@ function toRunOptions(given: SplitArguments["options"]): RunCommandOptions {
     ...present("isPlain", given.has("plain-ui") || undefined),
     ...present("model", toModel(text("model"), text("replay"))),
     ...present("approval", toChoice("--approval", text("approval"), APPROVAL_MODES)),
+    ...present("network", text("network")),
     ...present("maxTurns", toCount("--max-turns", text("max-turns"))),
     ...present("maxCost", toAmount("--max-cost", text("max-cost"))),
     ...present("outputFormat", toChoice("--output-format", text("output-format"), OUTPUT_FORMATS)),

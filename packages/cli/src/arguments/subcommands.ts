@@ -123,6 +123,18 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  network: {
+    about: "list what commands connected to",
+    title: "list the hosts that the commands of a session connected to, or were refused",
+    usage: [["[REF]", "of the most recent session, or of REF"]],
+    sessionBehind: ["network"],
+    options: [JSON_OPTION],
+    notes: [
+      REF,
+      "Only connections of sandboxed commands are recorded, since those pass through a proxy. --network and the setting sandboxNetwork say what they reach: off, on, or a list of hosts.",
+    ],
+    isOfProject: true,
+  },
   undo: {
     about: "undo the file changes of a prompt",
     title: "undo what the last prompt of a session changed in the project",

@@ -10,6 +10,7 @@ import { describeGrant } from "@diligent/core/interactive";
 import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
 import {
   describeAsking,
+  describeHostRequest,
   describeRefusedEdit,
   REASON_HEADING,
   requestedPath,
@@ -120,6 +121,8 @@ function describeSubject(request: ApprovalRequest): string {
   const { permission, details = {} } = request;
   const command = requestedCommand(request);
   if (command !== undefined) return escapeText(command);
+  const host = describeHostRequest(request);
+  if (host !== undefined) return host;
   const path = requestedPath(request);
   if (path === undefined) return escapeText(JSON.stringify(details, undefined, 2));
   const subject = `${permission} ${escapeLine(path)}`;

@@ -207,6 +207,10 @@ function describeFailure({ errorType, message }: NonNullable<RunSummary["error"]
 function describeMissingApproval(asked: RunSummary["lastAsked"]): string {
   const what = asked === undefined ? "something" : toSingleLine(asked.request.description, MAX_COLUMNS);
   const { mode, parts, rules } = asked?.needed ?? {};
+  const [rule] = rules ?? [];
+  // A list of hosts holds in every mode.
+  if (asked?.request.permission === "fetch" && rule)
+    return `${what} needed an approval and no one could give it; --network ${rule.pattern} or the setting "sandboxNetwork" allows it`;
   const which = parts ? ` for ${parts.map((part) => toSingleLine(part, MAX_COLUMNS)).join(" and ")}` : "";
   const ways = [...(mode ? [`--approval ${mode} allows everything`] : []), describeRules(rules)];
   return `${what} needed an approval${which} and no one could give it; ${ways.join(", ")}`;

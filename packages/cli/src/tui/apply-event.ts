@@ -70,6 +70,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
     case "approval_request":
     // The session itself reports these, between runs too.
     case "job_update":
+    // What was refused is in the command's result; /network lists everything.
+    case "network":
       return view;
     default:
       return assertNever(event);

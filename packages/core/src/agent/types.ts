@@ -183,6 +183,22 @@ export type AgentEvent =
       rung: CompactionRung;
       validation: SummaryValidation;
     }
+  /** A connection of a sandboxed command has ended, or was refused. */
+  | {
+      type: "network";
+      host: string;
+      port: number;
+      allowed: boolean;
+      /** What allowed or refused it, a clause. */
+      by: string;
+      /** In both directions. */
+      bytes: number;
+      purpose: "command";
+      /** Why an allowed connection came to nothing, a clause. */
+      problem?: string;
+      /** The command line, as far as it is known. */
+      command?: string;
+    }
   | { type: "knowledge_saved"; knowledgeId: string; content: string }
   /**
    * The user is being asked, or the request was refused. `gate` names the rule that applies, `mode` the approval mode.

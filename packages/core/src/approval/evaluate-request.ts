@@ -14,6 +14,10 @@ export async function evaluateRequest(
 ): Promise<ApprovalVerdict> {
   const { permission, toolName, details = {} } = request;
   if (permission === "execute") return evaluateExecution(request, context);
+  if (permission === "fetch") {
+    const { evaluateHost } = await import("./hosts.ts");
+    return evaluateHost(request, context);
+  }
   const { path, realPath } = details;
   if (typeof path !== "string" || path === "") {
     return evaluateCall(request, ask("unknown_target", "it does not name the path it touches"), context);

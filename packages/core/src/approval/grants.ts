@@ -44,6 +44,8 @@ export type Grant =
       path: string;
       reach?: "below" | undefined;
     }
+  /** Connections of sandboxed commands to a host; without a port to those of HTTP and HTTPS. */
+  | { kind: "host"; pattern: string }
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
@@ -64,6 +66,8 @@ export function describeGrant(grant: Grant): string {
       return grant.reach === undefined
         ? `${grant.tool}: ${grant.permission} exactly ${showWord(grant.path)}`
         : `${grant.tool}: ${grant.permission} ${showWord(grant.path)} and everything below it, in any call for exactly that directory`;
+    case "host":
+      return `connections of sandboxed commands to ${showWord(grant.pattern)}`;
     case "call":
       return `${grant.tool} with exactly these arguments`;
   }
@@ -88,6 +92,8 @@ function toKey(grant: Grant): string {
       return JSON.stringify([grant.boxed, grant.directory, grant.text, grant.outside]);
     case "path":
       return JSON.stringify([grant.permission, grant.tool, grant.path, grant.reach]);
+    case "host":
+      return grant.pattern;
     case "call":
       return JSON.stringify([grant.tool, grant.details]);
   }
@@ -133,6 +139,7 @@ const GrantSchema = z.discriminatedUnion("kind", [
     path: z.string(),
     reach: z.literal("below").optional(),
   }),
+  z.strictObject({ kind: z.literal("host"), pattern: z.string() }),
   z.strictObject({ kind: z.literal("call"), tool: z.string(), details: z.string() }),
 ]);
 

@@ -1,5 +1,6 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { isInside } from "../infrastructure/fs/real-path.ts";
+import { toHostPatternText } from "../infrastructure/network/host-pattern.ts";
 import type { ApprovalRequest, NeededApproval, PermissionRule } from "../tool/types.ts";
 import { decideApproval } from "./policy.ts";
 import { toRuleCommand } from "./rules.ts";
@@ -21,6 +22,11 @@ export async function findNeededApproval(
   // Where the mode is on already, it is not enough.
   const mode = context.mode === "auto" ? {} : { mode: "auto" as const };
   if (request.permission !== "execute") {
+    if (request.permission === "fetch") {
+      // A list of hosts holds in the mode auto, too.
+      const rules = toHostRules(request);
+      return (await isAllowedWith(request, rules, context)) ? { rules } : {};
+    }
     const rules = toPathRules(request, context);
     return (await isAllowedWith(request, rules, context)) ? { ...mode, rules } : mode;
   }
@@ -51,6 +57,12 @@ async function isAllowedWith(
 /** A pattern that allows just that, but for characters which only `*` matches. */
 function toCommandRule(exactText: string): PermissionRule {
   return { permission: "execute", pattern: exactText.replace(/\0+/g, "*"), action: "allow" };
+}
+
+function toHostRules({ permission, details = {} }: ApprovalRequest): PermissionRule[] {
+  const { host, port } = details;
+  if (typeof host !== "string" || typeof port !== "number") return [];
+  return [{ permission, pattern: toHostPatternText({ host, port }), action: "allow" }];
 }
 
 function toPathRules({ permission, details = {} }: ApprovalRequest, { root, cwd }: ApprovalContext) {

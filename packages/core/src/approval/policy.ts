@@ -33,9 +33,11 @@ export async function decideApproval(
   request: ApprovalRequest,
   context: ApprovalContext,
 ): Promise<ApprovalVerdict> {
-  const mode = context.mode ?? "ask";
+  // A list of hosts is a limit that the user has set: it holds in the mode auto, too.
+  const isLimit = request.permission === "fetch";
+  const mode = isLimit && context.mode === "auto" ? "ask" : (context.mode ?? "ask");
   const { permission } = request;
-  if (mode === "plan" && permission !== "read") {
+  if (mode === "plan" && permission !== "read" && !isLimit) {
     return deny(
       "plan_mode",
       `${permission === "write" ? "writing files" : "running commands"} is not allowed in plan mode`,

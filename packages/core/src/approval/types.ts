@@ -38,6 +38,8 @@ export type ApprovalGate =
   | "unknown_target"
   /** A shell command that runs in the sandbox, or is meant to run outside it. */
   | "sandbox"
+  /** A host that a sandboxed command wants to reach. */
+  | "network"
   /** A rule of the configuration. */
   | "rule"
   /** An earlier "always" answer of the user. */

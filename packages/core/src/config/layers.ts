@@ -198,7 +198,8 @@ function removeUntrustedSettings(
   project: Readonly<DiligentConfig>,
   context: RestrictionContext,
 ): UntrustedConfig {
-  const { provider, models, model, approval, sandbox, permissions, compaction, ...rest } = project;
+  const { provider, models, model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } =
+    project;
   const { user } = context;
   const ignored = [...flattenSettings({ provider, models }).keys()];
   const config: DiligentConfig = { ...rest };
@@ -218,6 +219,8 @@ function removeUntrustedSettings(
     config.approval = approval;
   if (sandbox !== undefined && keep("sandbox", isAsStrict(SANDBOXES, sandbox, user.sandbox ?? "auto")))
     config.sandbox = sandbox;
+  if (sandboxNetwork !== undefined && keep("sandboxNetwork", sandboxNetwork === "off"))
+    config.sandboxNetwork = sandboxNetwork;
   if (compaction !== undefined) {
     const { model: summaryModel, ...others } = compaction;
     config.compaction = others;

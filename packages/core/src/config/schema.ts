@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findHostProblem } from "../infrastructure/network/network-setting.ts";
 import { isHttpUrl, isLoopbackUrl } from "../infrastructure/urls.ts";
 import type { PermissionRule } from "../tool/types.ts";
 import type { CompactionSettings, PruningConditions } from "../types.ts";
@@ -194,11 +195,15 @@ export function isUpdateUrl(text: string): boolean {
 export type { PermissionRule };
 
 const PermissionRuleSchema = z.strictObject({
-  permission: z.enum(["read", "write", "execute"]).describe("The permission that the rule is about."),
+  permission: z
+    .enum(["read", "write", "execute", "fetch"])
+    .describe("The permission that the rule is about."),
   pattern: z
     .string()
     .min(1)
-    .describe("A glob over the path from the project root, or over a command's words joined by one space."),
+    .describe(
+      "A glob over the path from the project root, or over a command's words joined by one space; for fetch, a host.",
+    ),
   action: z.enum(["allow", "deny", "ask"]).describe("The decision."),
 }) satisfies z.ZodType<PermissionRule>;
 
@@ -206,6 +211,11 @@ const PermissionRuleSchema = z.strictObject({
 const absolutePath = z
   .string()
   .refine((path) => /^(?:\/|~(?:\/|$))/.test(path), "must be an absolute path, or begin with ~/");
+
+const networkHost = z.string().superRefine((text, context) => {
+  const message = findHostProblem(text);
+  if (message !== undefined) context.addIssue({ code: "custom", message });
+});
 
 const variableName = z
   .string()
@@ -262,6 +272,21 @@ export const DiligentConfigSchema = z.strictObject({
     .enum(["auto", "required", "off"])
     .optional()
     .describe("Run shell commands in a sandbox: if the system has one, always, or never."),
+  sandboxNetwork: z
+    .union([
+      z.enum(["off", "on"]),
+      z.strictObject({
+        allow: z
+          .array(networkHost)
+          .describe(
+            "Hosts: example.com, *.example.com, example.com:8443, 10.0.0.5:80, or packages for the public package registries. Without a port, 80 and 443.",
+          ),
+      }),
+    ])
+    .optional()
+    .describe(
+      "What sandboxed commands reach: nothing, any public host, or the listed hosts; other hosts are asked about.",
+    ),
   sandboxWritable: z
     .array(absolutePath)
     .optional()

@@ -126,9 +126,10 @@ function describeUnion(
   issue: Extract<Issue, { code: "invalid_union" }>,
   document: ConfigDocument,
 ): Finding[] {
-  const within = issue.errors.find((branch) =>
-    branch.every(({ code, path }) => code !== "invalid_type" || path.length > 0),
-  );
+  const isInside = ({ path }: { path: Path }) => path.length > 0;
+  const within =
+    issue.errors.find((branch) => branch.some(isInside)) ??
+    issue.errors.find((branch) => branch.every(({ code }) => code !== "invalid_type"));
   if (!within) return [{ path: issue.path, message: "must be a string or an object", isName: false }];
   return within.flatMap((inner) =>
     describeIssue({ ...inner, path: [...issue.path, ...inner.path] }, document),

@@ -265,11 +265,13 @@ async function change(
 }
 
 async function conclude(
-  { verdict, input }: AskedRequest,
+  { request, verdict, input }: AskedRequest,
   { scope, ...decision }: PersonAnswer,
   options: ApproveOptions,
 ): Promise<ApprovalDecision> {
   if (decision.response === "always") await remember(verdict, scope, options);
+  // The command that wants a host continues without it, and so does the turn.
+  if (request.permission === "fetch") delete decision.endTurn;
   const isAllowed = decision.response !== "reject";
   return {
     ...decision,

@@ -447,9 +447,18 @@ async function missingHistoryNotices(
 
 /** One notice if a sandbox was expected for commands and is not available. */
 function sandboxNotices({ commands: { sandbox } }: SessionOptions, tools: readonly Tool[]): Notice[] {
-  const message = tools.some(({ name }) => name === "bash") ? sandbox.startProblem : undefined;
-  if (message === undefined) return [];
-  return [{ level: sandbox.setting === "required" ? "warning" : "info", code: "no_sandbox", message }];
+  if (!tools.some(({ name }) => name === "bash")) return [];
+  const message = sandbox.startProblem;
+  const { networkProblem } = sandbox;
+  const unlimited: Notice[] =
+    networkProblem === undefined
+      ? []
+      : [{ level: "warning", code: "network_not_limited", message: networkProblem }];
+  if (message === undefined) return unlimited;
+  return [
+    ...unlimited,
+    { level: sandbox.setting === "required" ? "warning" : "info", code: "no_sandbox", message },
+  ];
 }
 
 /** The session that records knowledge, and whether it may. */

@@ -6,11 +6,13 @@ import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
+import { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals } from "./approve.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
 import type { ProjectStart } from "./earlier-session.ts";
 import { loadConfig } from "./load-config.ts";
+import { createSessionHostQuestion, NetworkLog } from "./network-log.ts";
 import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
 import type {
   ExtensionCommand,
@@ -55,6 +57,8 @@ export interface ProjectSession
   loaded: LoadedConfig;
   /** Whether commands run in a sandbox. */
   sandbox: SandboxSummary;
+  /** The connections of the session's commands so far, on all branches. */
+  networkRecords(): NetworkRecord[];
   /**
    * Reads the permission rules from the configuration files again.
    * @throws UsageError when one of the files is invalid: the rules are unchanged then.
@@ -119,6 +123,7 @@ export class ProjectHarness implements Harness {
     const { cwd, environment, loaded, overrides } = this;
     const { config } = loaded;
     const commands = this.openCommands(choices.commands);
+    const { networkUsers } = commands;
     const { sandbox, temporaryDirectory } = commands;
     // Before the project's instructions are read: commands of a killed session could have created them.
     await sandbox.recover();
@@ -158,8 +163,14 @@ export class ProjectHarness implements Harness {
       approve,
     });
     checkpoints = composed.checkpoints;
+    const networkLog = new NetworkLog(composed.session, composed.redactor);
+    // From now on, this session's: it may have taken the commands of another one over.
+    networkUsers.onConnection = (connection) => networkLog.add(connection);
+    networkUsers.askForHost =
+      choices.ask &&
+      createSessionHostQuestion({ approve, session: composed.session, redactor: composed.redactor });
     if (persist) grants.saveFor(composed.session.sessionId);
-    const opened = this.toSession(composed, { approval, grants, recording, commands });
+    const opened = this.toSession(composed, { approval, grants, recording, commands, networkLog });
     this.sessions.add(opened);
     return opened;
   }
@@ -199,6 +210,10 @@ export class ProjectHarness implements Harness {
       environment: this.environment,
       root: projectRoot,
       writable: config.sandboxWritable,
+      network: {
+        setting: this.overrides.sandboxNetwork ?? config.sandboxNetwork ?? "off",
+        isChosen: (this.overrides.sandboxNetwork ?? config.sandboxNetwork) !== undefined,
+      },
       notify: (message: string) => this.overrides.warn?.(message, "sandbox"),
     };
     return before?.continueUnder(settings) ?? new SessionCommands(settings);
@@ -213,7 +228,10 @@ export class ProjectHarness implements Harness {
 
   private toSession(
     composed: ComposedSession,
-    parts: Pick<ProjectSession, "approval" | "grants" | "recording" | "commands">,
+    {
+      networkLog,
+      ...parts
+    }: Pick<ProjectSession, "approval" | "grants" | "recording" | "commands"> & { networkLog: NetworkLog },
   ): ProjectSession {
     const { cwd, environment, loaded, overrides, sessions, commandSets, endings } = this;
     const { config, projectRoot: root } = loaded;
@@ -226,6 +244,10 @@ export class ProjectHarness implements Harness {
       sandbox: commands.summary,
       cwd,
       loaded,
+      networkRecords() {
+        networkLog.save();
+        return readNetworkRecords(composed.session.branches.entries);
+      },
       reloadRules: () => this.reloadRules(opened),
       gitBranch: readGitBranch(root),
       chosen: {},
@@ -253,6 +275,8 @@ export class ProjectHarness implements Harness {
       },
       close({ keepsCommands = false } = {}) {
         if (!sessions.delete(opened)) return;
+        if (!keepsCommands) commands.sandbox.endConnections();
+        networkLog.save();
         composed.close();
         if (keepsCommands) commandSets.delete(commands);
         else endings.push(commands.end());

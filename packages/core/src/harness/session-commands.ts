@@ -1,9 +1,14 @@
 import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
 import { SessionJobs } from "../jobs/session-jobs.ts";
-import { type SandboxOptions, SessionSandbox } from "../sandbox/session-sandbox.ts";
+import { type NetworkOptions, type SandboxOptions, SessionSandbox } from "../sandbox/session-sandbox.ts";
 
 /** Decides how commands run; see `SandboxOptions`. */
-type SandboxSettings = Omit<SandboxOptions, "directory">;
+interface SandboxSettings extends Omit<SandboxOptions, "directory" | "network"> {
+  network: Pick<NetworkOptions, "setting" | "isChosen">;
+}
+
+/** The session that is asked about hosts, and to which connections are reported. */
+type NetworkUsers = Pick<NetworkOptions, "askForHost" | "onConnection">;
 
 /**
  * Where the commands of a session run, and those that run in the background. A session that replaces this one, such as
@@ -14,6 +19,8 @@ export class SessionCommands {
   readonly temporaryDirectory: SessionTempDir;
   readonly sandbox: SessionSandbox;
   readonly summary: SandboxSummary;
+  /** A session that takes the commands over sets both. */
+  readonly networkUsers: NetworkUsers;
   private closing: Promise<void> | undefined;
 
   /** @param before whose jobs, temporary files and processes become those of this one. */
@@ -23,9 +30,15 @@ export class SessionCommands {
   ) {
     this.jobs = before?.jobs ?? new SessionJobs();
     this.temporaryDirectory = before?.temporaryDirectory ?? new SessionTempDir();
+    this.networkUsers = before?.networkUsers ?? {};
     const { notify } = settings;
     this.sandbox = new SessionSandbox({
       ...settings,
+      network: {
+        ...settings.network,
+        askForHost: async (...wanted) => (await this.networkUsers.askForHost?.(...wanted)) ?? false,
+        onConnection: (connection) => this.networkUsers.onConnection?.(connection),
+      },
       directory: () => this.temporaryDirectory.path(),
       notify: (message) => {
         notify?.(message);
@@ -37,10 +50,11 @@ export class SessionCommands {
 
   /** The same commands under these settings, which may demand another sandbox: jobs then stay in theirs. */
   continueUnder(settings: SandboxSettings): SessionCommands {
-    const { setting, root, writable = [] } = this.settings;
+    const { setting, root, writable = [], network } = this.settings;
     const isSame =
       settings.setting === setting &&
       settings.root === root &&
+      Bun.deepEquals(settings.network, network) &&
       Bun.deepEquals(settings.writable ?? [], writable);
     return isSame ? this : new SessionCommands(settings, this);
   }

@@ -29,7 +29,7 @@ interface PromptOptions {
   /** The window of the prompt's model, in tokens: it limits the knowledge in the prompt. */
   contextWindow: number;
   /** How commands run. */
-  sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses">;
+  sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses" | "network">;
   /** Receives the instructions of each prompt. */
   onInstructions?: ((instructions: readonly DiscoveredInstruction[]) => void) | undefined;
   /** The model's tools: it is asked to record knowledge only if it can. */
@@ -101,8 +101,8 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
   return { systemPrompt: composeSystemPrompt(parts), parts, notices };
 }
 
-function toSandboxView({ setting, sharesProcesses }: PromptOptions["sandbox"]) {
-  return { mayLeave: setting !== "required", sharesProcesses };
+function toSandboxView({ setting, sharesProcesses, network }: PromptOptions["sandbox"]) {
+  return { mayLeave: setting !== "required", sharesProcesses, network };
 }
 
 /** Converts a warning of the library into a notice for the user. */

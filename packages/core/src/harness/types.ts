@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
+import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { SessionManager } from "../session/manager.ts";
@@ -23,6 +24,8 @@ export interface HarnessOverrides {
   maxTurns?: number | undefined;
   /** US dollars. */
   maxCost?: number | undefined;
+  /** What sandboxed commands reach, whatever is configured. */
+  sandboxNetwork?: NetworkSetting | undefined;
   /** Added to the end of the system prompt. */
   appendSystemPrompt?: string | undefined;
   /** False: nothing is written to the project, and the session is not saved. */

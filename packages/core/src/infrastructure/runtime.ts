@@ -89,6 +89,11 @@ export function processorName(): string {
   return process.arch;
 }
 
+/** The program that runs this one, absolute: Bun, or the packaged program. */
+export function executablePath(): string {
+  return process.execPath;
+}
+
 /** Node's name of the operating system, such as `linux` or `darwin`. */
 export function platformName(): string {
   return process.platform;

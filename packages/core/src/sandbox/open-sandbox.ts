@@ -13,10 +13,14 @@ import { createProjectFinder, findSecretPaths } from "./box/hidden-paths.ts";
 import { type Hardening, SandboxedShell } from "./box/sandboxed-command.ts";
 import { SessionNamespace } from "./box/session-namespace.ts";
 import { explainFailure, type SandboxProgram } from "./detect.ts";
+import type { SessionNetwork } from "./network/session-network.ts";
 import type { SandboxOptions } from "./session-sandbox.ts";
 import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
-export type OpenBoxOptions = Pick<SandboxOptions, "environment" | "root" | "writable" | "directory"> & {
+export type OpenBoxOptions = Pick<
+  SandboxOptions,
+  "environment" | "root" | "writable" | "directory" | "network"
+> & {
   /** Whether commands may request to run outside; see `SandboxedShell`. */
   mayLeave: boolean;
   notify?: ((message: string) => void) | undefined;
@@ -105,16 +109,34 @@ async function tryShared(
     // A sandbox without shared namespaces may still be allowed.
     return { problem: explainFailure(error instanceof Error ? error.message : String(error)) };
   }
-  const { box, problem } = await tryBox(program, options, { hardening, namespace });
+  const network = await openNetwork(options);
+  const { box, problem } = await tryBox(program, options, { hardening, namespace, network });
   if (box) return { box };
   await namespace.end(problem);
   return { problem };
 }
 
+/** Nothing listens before the first command. */
+async function openNetwork({
+  environment,
+  directory,
+  network,
+}: OpenBoxOptions): Promise<SessionNetwork | undefined> {
+  if (network === undefined || network.setting === "off") return undefined;
+  const { SessionNetwork } = await import("./network/session-network.ts");
+  const { setting } = network;
+  return new SessionNetwork({ ...network, setting, environment, directory: realPathOf(directory()) });
+}
+
 async function tryBox(
   program: SandboxProgram,
   options: OpenBoxOptions,
-  setup: { hardening: Hardening; namespace?: SessionNamespace; firstNote?: string | undefined },
+  setup: {
+    hardening: Hardening;
+    namespace?: SessionNamespace;
+    network?: SessionNetwork | undefined;
+    firstNote?: string | undefined;
+  },
 ): Promise<Trial> {
   const { root, environment } = options;
   const shell = resolveExecutable("sh", { environment, outside: root });

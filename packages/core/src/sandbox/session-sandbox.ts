@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { commandTemporaryPath } from "../infrastructure/fs/state-files.ts";
+import type { AskForHost, NetworkConnection } from "../infrastructure/network/connection.ts";
+import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
 import { resolveExecutable } from "../infrastructure/process/environment.ts";
 import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
@@ -8,6 +10,17 @@ import { type Environment, now, temporaryDirectory } from "../infrastructure/run
 import type { SandboxedShell } from "./box/sandboxed-command.ts";
 import { findSandboxProgram, type SandboxProgram } from "./detect.ts";
 import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
+
+/** The hosts that sandboxed commands reach, and where questions about other hosts and connections are reported. */
+export interface NetworkOptions {
+  setting: NetworkSetting;
+  /** False where the setting is the default. */
+  isChosen: boolean;
+  /** Asks about a host for a process whose command has returned; left out when nobody can be asked. */
+  askForHost?: AskForHost | undefined;
+  /** Called for every connection, allowed or not, when it has ended. */
+  onConnection?: ((connection: NetworkConnection) => void) | undefined;
+}
 
 /** The project and directories of a session's commands, and where notices are reported. */
 export interface SandboxOptions {
@@ -20,6 +33,8 @@ export interface SandboxOptions {
   writable?: readonly string[] | undefined;
   /** The session's private temporary directory, created on first use; undefined if it cannot be created. */
   directory(): string | undefined;
+  /** What sandboxed commands reach; nothing when left out. */
+  network?: NetworkOptions | undefined;
   /** Reports to the user, in a sentence, that the expected sandbox is unavailable, or which files were moved away. */
   notify?: ((message: string) => void) | undefined;
 }
@@ -34,7 +49,7 @@ export class SessionSandbox {
   private recovering: Promise<void> | undefined;
   private readonly sessionStart = now();
   /** Set once a sandbox was tried; without `box`, sandboxing is not possible. */
-  private tried: { box?: Pick<SandboxedShell, "sharesProcesses" | "prepare"> } | undefined;
+  private tried: { box?: Pick<SandboxedShell, "sharesProcesses" | "prepare" | "endConnections"> } | undefined;
 
   constructor(private readonly options: SandboxOptions) {
     this.found = options.setting === "off" ? undefined : findSandboxProgram(options);
@@ -54,6 +69,11 @@ export class SessionSandbox {
     return this.found !== undefined && "path" in this.found;
   }
 
+  /** The hosts that sandboxed commands reach; commands that share no namespaces reach none. */
+  get network(): NetworkSetting {
+    return this.sharesProcesses ? (this.options.network?.setting ?? "off") : "off";
+  }
+
   /**
    * True if commands see each other's processes and servers. Before the first command this is derived from the
    * installed programs.
@@ -62,6 +82,21 @@ export class SessionSandbox {
     if (this.tried) return this.tried.box?.sharesProcesses ?? false;
     const { environment, root } = this.options;
     return this.hasBubblewrap && resolveExecutable("nsenter", { environment, outside: root }) !== undefined;
+  }
+
+  /** Ends the connections of commands to other hosts, and reports them. */
+  endConnections(): void {
+    this.tried?.box?.endConnections();
+  }
+
+  /** The notice for the user at the start if what is set about the network has no effect. Undefined otherwise. */
+  get networkProblem(): string | undefined {
+    const { network } = this.options;
+    if (!network?.isChosen || this.setting === "required") return undefined;
+    if (!this.isExpected)
+      return 'Commands run unsandboxed: "sandboxNetwork" and --network do not limit what they reach.';
+    if (network.setting === "off" || this.sharesProcesses) return undefined;
+    return 'Commands have no network: "sandboxNetwork" and --network need bubblewrap and nsenter.';
   }
 
   /** The directory of the commands' temporary files; undefined if they use the system's directories. */

@@ -3,18 +3,18 @@ import type { ImageBlock } from "../types.ts";
 
 /** A tool call's request, as passed to the approval policy. `details` is for matching rules and for display. */
 export interface ApprovalRequest {
-  permission: "read" | "write" | "execute";
+  permission: "read" | "write" | "execute" | "fetch";
   toolName: string;
   /** One line for the user, such as `bash: npm test`. */
   description: string;
-  /** `{path}` for files (absolute), `{command}` for the shell, else the arguments. */
+  /** `{path}` for files (absolute), `{command}` for the shell, `{host, port}` for `fetch`, else the arguments. */
   details?: Record<string, unknown>;
 }
 
 /** One rule about approvals; the last one that matches decides. */
 export interface PermissionRule {
   permission: ApprovalRequest["permission"];
-  /** A glob over the path from the project root, or over a simple command's words joined by one space. */
+  /** A glob over the path from the project root, or over a simple command's words joined by one space; a host. */
   pattern: string;
   action: "allow" | "deny" | "ask";
 }

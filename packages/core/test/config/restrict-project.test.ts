@@ -27,6 +27,7 @@ describe("an untrusted project's file", () => {
       "models",
       "systemPrompt",
       "approval",
+      "sandboxNetwork",
       "sandboxWritable",
       "inheritEnvironment",
       "updateUrl",
@@ -46,6 +47,7 @@ describe("an untrusted project's file", () => {
       "model",
       "approval",
       "sandbox",
+      "sandboxNetwork",
       "compaction.model",
       "permissions[2]",
     ];

@@ -149,6 +149,7 @@ describe("describeTrust", () => {
       model: '"evil/model"',
       approval: '"auto"',
       sandbox: '"off"',
+      sandboxNetwork: '{"allow":["evil.example"]}',
       "compaction.model": '"scripted/plant.json"',
       "permissions[2]": '{"permission":"execute","pattern":"*","action":"allow"}',
       permissions: "the whole list, replacing your own rules",

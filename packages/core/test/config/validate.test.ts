@@ -52,6 +52,11 @@ describe("an invalid setting is rejected with its position, its name and the rea
       'F:1:14: key "approval": must be one of "ask", "accept-edits", "plan", "auto", "deny"; did you mean "ask"?',
     ],
     ['{"sandbox": true}', 'F:1:13: key "sandbox": must be one of "auto", "required", "off"'],
+    ['{"sandboxNetwork": "packages"}', 'F:1:20: key "sandboxNetwork": must be one of "off", "on"'],
+    [
+      '{"sandboxNetwork": {"allow": ["a.example", "https://b.example"]}}',
+      'F:1:44: key "sandboxNetwork.allow[1]": must be a host, without http:// in front',
+    ],
     [
       '{"permissions": [\n  {"permission": "read", "action": "ask"}]}',
       'F:2:3: key "permissions[0].pattern": is missing',

@@ -4,7 +4,7 @@ import { SessionJobs } from "../../src/jobs/session-jobs.ts";
 import type { SandboxedShell } from "../../src/sandbox/box/sandboxed-command.ts";
 import { findSandboxProgram } from "../../src/sandbox/detect.ts";
 import { type OpenBoxOptions, openBox } from "../../src/sandbox/open-sandbox.ts";
-import type { ToolResult } from "../../src/tool/types.ts";
+import type { ToolContext, ToolResult } from "../../src/tool/types.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
 import { FileTracker, type Workspace } from "../../src/tools/workspace.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -34,10 +34,14 @@ export interface RunOptions {
   signal?: AbortSignal;
   /** True: beside the box. */
   outside?: boolean;
+  /** Answers what the command asks while it runs; always "once" when left out. */
+  approve?: ToolContext["approve"];
 }
 
 export interface BoxedOptions
-  extends Partial<Pick<OpenBoxOptions, "writable" | "mayLeave" | "sharedTemporary" | "maxProcesses">> {
+  extends Partial<
+    Pick<OpenBoxOptions, "writable" | "mayLeave" | "sharedTemporary" | "maxProcesses" | "network">
+  > {
   /** The name of the project's directory, and where it begins from there. */
   name?: string;
   /** Called before the box is made. */
@@ -73,6 +77,7 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     writable: options.writable,
     directory: () => session,
     mayLeave: options.mayLeave ?? true,
+    network: options.network,
     notify: (message) => told.push(message),
     sharedTemporary: options.sharedTemporary ?? ["/var/tmp"],
     ...(options.maxProcesses !== undefined && { maxProcesses: options.maxProcesses }),
@@ -95,11 +100,11 @@ export async function makeBoxedProject(options: BoxedOptions = {}): Promise<Boxe
     ...{ top, root, home, session, box, workspace, jobs, files, told, at, put },
     quarantine: join(home, ".local", "state", "diligent", "quarantine"),
     text: (path) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined),
-    run: (command, { timeout, signal, outside } = {}) =>
+    run: (command, { timeout, signal, outside, approve } = {}) =>
       runTool(
         createBashTool(workspace),
         { command, ...(timeout && { timeout }), ...(outside && { outside_sandbox: true }) },
-        { ...(signal && { signal }) },
+        { ...(signal && { signal }), ...(approve && { approve }) },
       ),
   };
 }

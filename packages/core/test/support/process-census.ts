@@ -27,3 +27,15 @@ function isAliveWith(pid: string, text: string): boolean {
     return false; // It has just ended.
   }
 }
+
+/** The living processes whose environment holds this variable with this value. */
+export function findProcessesByVariable(name: string, value: string): number[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+      return variables.includes(`${name}=${value}`) ? [Number(pid)] : [];
+    } catch {
+      return []; // No process, one that has just ended, or somebody else's.
+    }
+  });
+}

@@ -3,6 +3,7 @@ import { describeGrant } from "@diligent/core/interactive";
 import type { ApprovalRequest, ApprovalVerdict, Grant } from "@diligent/core/run";
 import {
   describeAsking,
+  describeHostRequest,
   describeRefusedEdit,
   REASON_HEADING,
   requestedPath,
@@ -58,6 +59,8 @@ function describeSubject(request: ApprovalRequest): EscapedLine[] {
   const { permission, details = {} } = request;
   const command = requestedCommand(request);
   if (command !== undefined) return toLines(escapeText(command));
+  const host = describeHostRequest(request);
+  if (host !== undefined) return toLines(host);
   const path = requestedPath(request);
   if (path === undefined) return toLines(escapeText(JSON.stringify(details, undefined, 2)));
   const change = typeof details.diff === "string" ? details.diff.trimEnd().split("\n").map(toDiffLine) : [];

@@ -2,6 +2,7 @@ import { nearestName } from "@diligent/core/light";
 import { COMPACT, PIN } from "./compact-commands.ts";
 import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
 import { JOBS } from "./job-commands.ts";
+import { NETWORK } from "./network-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
 import { FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
 import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts";
@@ -12,7 +13,7 @@ import { REDO, UNDO } from "./undo-commands.ts";
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   HELP,
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT, PIN],
-  ...[MODEL, THINKING, CONTEXT, COST, STATUS],
+  ...[MODEL, THINKING, CONTEXT, COST, NETWORK, STATUS],
   ...[INIT, KNOWLEDGE, JOBS],
   ...[DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
   ...[SETTINGS, CONFIG, LOGIN, LOGOUT, PERMISSIONS, TRUST, RELOAD],

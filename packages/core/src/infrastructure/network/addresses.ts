@@ -1,5 +1,3 @@
-import { isIP } from "node:net";
-
 /**
  * The host of an address as it is compared and connected to: a name in lower case without a final dot, or an IP address
  * in its usual notation. Every notation that a system library accepts for an IPv4 address (`127.1`, `0x7f000001`,
@@ -18,6 +16,15 @@ export function toCanonicalHost(text: string): string | undefined {
 
 // Of a name in the domain name system, and the brackets of an address.
 const MAX_HOST_CHARACTERS = 255;
+
+/** 4 or 6 for an address in its usual notation, else 0. `node:net` has it, too, but is not loaded with the program. */
+function isIP(text: string): 0 | 4 | 6 {
+  if (/^\d{1,3}(?:\.\d{1,3}){3}$/.test(text)) return URL.parse(`http://${text}/`)?.hostname === text ? 4 : 0;
+  const [address = "", zone = "x"] = text.split("%", 2);
+  const isIpv6 =
+    /^[\da-fA-F:.]+$/.test(address) && address.includes(":") && URL.canParse(`http://[${address}]/`);
+  return isIpv6 && zone !== "" ? 6 : 0;
+}
 
 /** True for an IPv4 or IPv6 address, without brackets. */
 export function isAddress(host: string): boolean {

@@ -1,3 +1,5 @@
+import type { AskForHost } from "../network/connection.ts";
+
 /** A command for a shell, as it would run unsandboxed. */
 export interface ShellCommand {
   /** The shell as an absolute path, and its arguments. */
@@ -7,6 +9,8 @@ export interface ShellCommand {
   environment: Readonly<Record<string, string>>;
   /** Real paths of files that were written with the user's approval and have not changed since: they may exist. */
   writtenFiles?(): readonly string[];
+  /** Asks about a host that the command wants to reach in the sandbox; left out when nobody can be asked. */
+  askForHost?: AskForHost | undefined;
 }
 
 /** A command prepared to run in the sandbox. */

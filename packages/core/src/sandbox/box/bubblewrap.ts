@@ -200,29 +200,35 @@ export function toStayingShell(argv: readonly string[]): string[] {
  */
 const OFFLINE: Readonly<Record<string, string>> = {
   npm_config_fetch_retries: "0",
-  npm_config_update_notifier: "false",
-  npm_config_audit: "false",
-  npm_config_fund: "false",
   YARN_HTTP_RETRY: "0",
   PIP_RETRIES: "0",
-  PIP_NO_INPUT: "1",
-  PIP_DISABLE_PIP_VERSION_CHECK: "1",
   UV_HTTP_RETRIES: "0",
   CARGO_NET_OFFLINE: "true",
   CARGO_NET_RETRY: "0",
   GOPROXY: "off",
 };
 
+/** Keeps package managers from questions, and from connections that nobody asked for. */
+const QUIET: Readonly<Record<string, string>> = {
+  npm_config_update_notifier: "false",
+  npm_config_audit: "false",
+  npm_config_fund: "false",
+  PIP_NO_INPUT: "1",
+  PIP_DISABLE_PIP_VERSION_CHECK: "1",
+};
+
 /**
  * The environment inside: temporary files and the caches that programs need use a directory that persists. The user's
- * own variables are kept.
+ * own variables are kept, except for those of a proxy where there is a network.
+ * @param network the variables of the command's way to the network; undefined where there is none.
  */
 export function toBoxEnvironment(
   environment: Readonly<Record<string, string>>,
   temporary: PrivateTemporary | undefined,
+  network?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const { XDG_RUNTIME_DIR: _, ...rest } = environment;
   const files = temporary?.files ?? "/tmp";
   const caches = { GOCACHE: `${files}/go-build`, npm_config_logs_dir: `${files}/npm-logs` };
-  return { ...OFFLINE, ...caches, ...rest, TMPDIR: files };
+  return { ...(network ? {} : OFFLINE), ...QUIET, ...caches, ...rest, ...network, TMPDIR: files };
 }

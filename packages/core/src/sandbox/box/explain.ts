@@ -145,6 +145,8 @@ const SIGNS: readonly { pattern: RegExp; rule: "write" | "network" | "privilege"
   },
 ];
 
+const NETWORK_OFF = 'The user can allow hosts with --network or the setting "sandboxNetwork", which is "off"';
+
 /**
  * Explains a sandbox rule, and how to run the command outside the sandbox; undefined if the output shows no sign of a
  * rule.
@@ -155,16 +157,19 @@ export function explainOutput(
     mayLeave,
     temporary,
     hasLocalhost = false,
+    hasNetwork = false,
   }: {
     mayLeave: boolean;
     temporary: PrivateTemporary | undefined;
     /** True if commands of the session can reach each other's servers. */
     hasLocalhost?: boolean;
+    /** True where some hosts can be reached, through a proxy. */
+    hasNetwork?: boolean;
   },
 ): string | undefined {
   const rule = SIGNS.find(({ pattern }) => pattern.test(output))?.rule;
   if (rule === undefined) return undefined;
-  return `it ran in a sandbox: ${describeRule(rule, { temporary, hasLocalhost })}. ${describeExit(mayLeave)}`;
+  return `it ran in a sandbox: ${describeRule(rule, { temporary, hasLocalhost, hasNetwork })}. ${describeExit(mayLeave)}`;
 }
 
 function describeExit(mayLeave: boolean): string {
@@ -175,14 +180,20 @@ function describeExit(mayLeave: boolean): string {
 
 function describeRule(
   rule: (typeof SIGNS)[number]["rule"],
-  { temporary, hasLocalhost }: { temporary: PrivateTemporary | undefined; hasLocalhost: boolean },
+  {
+    temporary,
+    hasLocalhost,
+    hasNetwork,
+  }: { temporary: PrivateTemporary | undefined; hasLocalhost: boolean; hasNetwork: boolean },
 ): string {
   switch (rule) {
     case "write":
       return `only the project and ${temporary?.files ?? "/tmp"} can be written to, except files that control other programs (.git/config, .git/hooks, .env, CLAUDE.md, CI files and the like)`;
     case "network":
+      if (hasNetwork)
+        return "it reaches other machines only through the proxy that http_proxy, https_proxy and ALL_PROXY name; a program that ignores them has no route";
       return hasLocalhost
-        ? "there is no network but this session's own localhost, and no access to services outside it"
+        ? `there is no network but this session's own localhost, and no access to services outside it. ${NETWORK_OFF}`
         : "there is no network and no access to services on this machine";
     case "privilege":
       return "no program gets more privileges, and keys cannot be used";

@@ -9,6 +9,7 @@ import type {
 } from "../../infrastructure/process/shell-wrapper.ts";
 import { processOwner } from "../../infrastructure/runtime.ts";
 import { isAdministrator, type SandboxProgram } from "../detect.ts";
+import type { CommandNetwork, SessionNetwork } from "../network/session-network.ts";
 import { ProtectedFileGuard } from "../protected-files/guard.ts";
 import { ProtectedFileJournal } from "../protected-files/journal.ts";
 import type { ProtectedFileScan } from "../protected-files/types.ts";
@@ -60,6 +61,8 @@ interface SandboxedShellOptions {
   namespace?: SessionNamespace | undefined;
   /** A correction for the model, sent with the first result: a statement about the sandbox that does not hold here. */
   firstNote?: string | undefined;
+  /** What commands reach through the namespaces that they share; undefined where that is nothing. */
+  network?: SessionNetwork | undefined;
   /** The start of the session, in milliseconds since the epoch. */
   sessionStart: number;
   /** False if no command may request to run outside. */
@@ -127,12 +130,29 @@ export class SandboxedShell implements ShellWrapper {
 
   async wrapCommand(command: ShellCommand): Promise<WrappedCommand> {
     const lost = await this.renewNamespace();
+    const { network, notes } = await this.openNetwork(command);
     const before = this.keeper.begin(command.writtenFiles ?? (() => []));
     try {
-      return this.toEnclosed(command, before, lost);
+      return this.toEnclosed(command, before, { notesBefore: [...lost, ...notes], network });
     } catch (error) {
       this.keeper.abandon();
+      network?.end();
       throw error;
+    }
+  }
+
+  /** A command runs without a network where it cannot be opened. */
+  private async openNetwork(
+    command: ShellCommand,
+  ): Promise<{ network?: CommandNetwork; notes: readonly string[] }> {
+    const { namespace, network } = this.options;
+    if (network === undefined || !namespace?.isAlive) return { notes: [] };
+    try {
+      const { askForHost } = command;
+      return { network: await network.open(namespace, { line: lineOf(command), askForHost }), notes: [] };
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      return { notes: [`this command ran without the network that is set: ${problem}`] };
     }
   }
 
@@ -141,7 +161,7 @@ export class SandboxedShell implements ShellWrapper {
    * `wrapCommand`.
    */
   encloseTrial(command: ShellCommand): WrappedCommand {
-    return this.toEnclosed(command, this.keeper.snapshot(), []);
+    return this.toEnclosed(command, this.keeper.snapshot(), { notesBefore: [] });
   }
 
   /** Messages for the model if the session's processes had ended. */
@@ -165,16 +185,16 @@ export class SandboxedShell implements ShellWrapper {
   private toEnclosed(
     command: ShellCommand,
     before: ProtectedFileScan,
-    notesBefore: readonly string[],
+    { notesBefore, network }: { notesBefore: readonly string[]; network?: CommandNetwork | undefined },
   ): WrappedCommand {
     const { temporary, unreadableFiles, isPrepared, ...start } = this.findStart(command, before);
     const { mayLeave, namespace } = this.options;
-    const line = command.argv.at(-1) ?? "";
+    const line = lineOf(command);
     const movedBefore = this.keeper.movedPaths.length;
     const isJoining = start.processTable !== undefined;
     return {
       ...start,
-      environment: toBoxEnvironment(command.environment, temporary),
+      environment: toBoxEnvironment(command.environment, temporary, network?.environment),
       findFailure: (output) => {
         if (MOUNT_FAILURE.test(output)) return "mounts";
         // Another command may have ended the process that holds the mounts.
@@ -190,13 +210,24 @@ export class SandboxedShell implements ShellWrapper {
         if (unwritten.length > 0) return explainCheckout(unwritten, mayLeave);
         return (
           explainUnreadable(output, { mayLeave, unreadableFiles }) ??
+          network?.explain() ??
           (hasFailed
-            ? explainOutput(output, { mayLeave, temporary, hasLocalhost: isJoining })
+            ? explainOutput(output, {
+                mayLeave,
+                temporary,
+                hasLocalhost: isJoining,
+                hasNetwork: network !== undefined,
+              })
             : explainSettings(output))
         );
       },
-      abandon: () => this.keeper.abandon(),
+      abandon: () => {
+        this.keeper.abandon();
+        network?.end();
+      },
       finish: (end) => {
+        network?.finish();
+        void this.findEnd(end).then(() => network?.end());
         const notes = [...notesBefore, ...this.keeper.finish(this.findEnd(end))];
         const moved = this.keeper.movedPaths.slice(movedBefore);
         return { notes: [...notes, ...explainMoved(moved, { root: this.options.root, mayLeave })] };
@@ -242,6 +273,11 @@ export class SandboxedShell implements ShellWrapper {
     return () => this.keeper.accept();
   }
 
+  /** Ends the connections to other hosts, and reports them. */
+  endConnections(): void {
+    this.options.network?.endConnections();
+  }
+
   /** False if each command has its own processes and network. */
   get sharesProcesses(): boolean {
     return this.options.namespace !== undefined;
@@ -256,6 +292,7 @@ export class SandboxedShell implements ShellWrapper {
   async close(): Promise<void> {
     this.isClosed = true;
     this.dropPrepared();
+    await this.options.network?.close();
     await this.keeper.close();
   }
 
@@ -345,6 +382,10 @@ export class SandboxedShell implements ShellWrapper {
   private toSeatbelt({ argv }: ShellCommand, places: SandboxMounts): string[] {
     return toSeatbeltArguments(this.options.program.path, toSeatbeltProfile(places), argv);
   }
+}
+
+function lineOf({ argv }: ShellCommand): string {
+  return argv.at(-1) ?? "";
 }
 
 /**

@@ -82,6 +82,17 @@ export class SessionNamespace {
     return isFirst ? reason : undefined;
   }
 
+  /** The id of the process that holds the current namespaces. */
+  get id(): number {
+    return this.holderProcessId;
+  }
+
+  /** The command line that runs another command line in the network namespace, and in none of the others. */
+  toJoiningNetwork(argv: readonly string[]): string[] {
+    const target = ["--target", String(this.holderProcessId)];
+    return [this.options.nsenter, ...target, "--user", "--preserve-credentials", "--net", "--", ...argv];
+  }
+
   /** The program by which the command line of the holder is run, an absolute path. */
   get shell(): string {
     return this.options.shell;

@@ -83,7 +83,7 @@ const MAX_LABEL_BYTES = 64;
  * the session's network writes it. Whatever a client sends, no exception leaves a connection.
  */
 export class NetworkProxy {
-  private readonly open = new Set<Socket>();
+  private readonly open = new Set<ClientConnection>();
   private readonly waiting: Socket[] = [];
   private readonly limits: ProxyLimits;
   private readonly server: Server;
@@ -105,10 +105,15 @@ export class NetworkProxy {
     return proxy;
   }
 
-  /** Ends all connections. */
+  /** Ends all connections; they are reported before this returns. */
+  endConnections(): void {
+    for (const client of this.waiting.splice(0)) client.destroy();
+    for (const connection of [...this.open]) connection.abort();
+  }
+
   close(): void {
     this.server.close();
-    for (const client of [...this.open, ...this.waiting.splice(0)]) client.destroy();
+    this.endConnections();
   }
 
   private admit(client: Socket): void {
@@ -131,12 +136,12 @@ export class NetworkProxy {
   }
 
   private begin(client: Socket): void {
-    this.open.add(client);
+    const connection = new ClientConnection(client, this.options, this.limits);
+    this.open.add(connection);
     client.once("close", () => {
-      this.open.delete(client);
+      this.open.delete(connection);
       this.beginWaiting();
     });
-    const connection = new ClientConnection(client, this.options, this.limits);
     void connection.serve().finally(() => connection.end());
   }
 }
@@ -149,6 +154,8 @@ class ClientConnection {
   private idleMs: number;
   private bytes = 0;
   private outbound: Outbound | undefined;
+  /** Set while a connection is open that is not reported yet. */
+  private target: (WantedConnection & { by: string }) | undefined;
 
   constructor(
     private readonly client: Socket,
@@ -181,6 +188,13 @@ class ClientConnection {
     this.client.end();
     this.client.resume();
     this.limitTo(LINGER_MS);
+  }
+
+  /** Ends it now. */
+  abort(): void {
+    if (this.target) this.report(this.target, { isAllowed: true, by: this.target.by });
+    this.client.destroy();
+    this.outbound?.socket.destroy();
   }
 
   private async serveSocks(): Promise<void> {
@@ -235,6 +249,7 @@ class ClientConnection {
       this.outbound = await openOutbound({ ...target, mayBePrivate, isPlainHttp }, this.options);
       if (this.client.destroyed) this.outbound.socket.destroy();
       this.limitTo(this.idleMs);
+      this.target = { ...target, by };
       return { isOpen: true, outbound: this.outbound, target, by };
     } catch (error) {
       const problem = error instanceof Error ? error.message : systemErrorText(error);
@@ -359,7 +374,11 @@ class ClientConnection {
   }
 
   private report(target: WantedConnection, outcome: Pick<ConnectionRecord, "isAllowed" | "by">): void {
-    this.options.onConnection({ ...target, ...outcome, bytes: this.bytes });
+    // Once, although it may have been aborted meanwhile.
+    if (this.target === undefined) return;
+    this.target = undefined;
+    const { host, port, label } = target;
+    this.options.onConnection({ host, port, label, ...outcome, bytes: this.bytes });
   }
 
   private count(bytes: number): void {

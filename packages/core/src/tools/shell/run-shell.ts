@@ -5,6 +5,7 @@ import type { ShellCommand, WrappedCommand } from "../../infrastructure/process/
 import { monotonicMs, now } from "../../infrastructure/runtime.ts";
 import type { Job } from "../../jobs/job.ts";
 import { CollectedOutput } from "../../jobs/job-output.ts";
+import { createHostQuestion } from "../../tool/host-question.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";
 import type { Workspace } from "../workspace.ts";
@@ -27,7 +28,8 @@ export async function runShell(
 ): Promise<ToolResult> {
   if (context.signal.aborted) throw new Error("Interrupted before the command was started.");
   if (args.detach) return (await import("./run-detached.ts")).runDetached(args, workspace);
-  const command = toShellCommand(args.command, workspace);
+  const askForHost = createHostQuestion(context);
+  const command = { ...toShellCommand(args.command, workspace), askForHost };
   const isBackground = args.background === true && workspace.jobs !== undefined;
   if (isBackground) workspace.jobs?.assertRoom();
   const timeoutMs = isBackground ? START_MS : (args.timeout ?? DEFAULT_TIMEOUT_MS);

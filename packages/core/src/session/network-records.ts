@@ -1,0 +1,54 @@
+import type { NetworkConnection } from "../infrastructure/network/connection.ts";
+import type { SessionEntry } from "./types.ts";
+
+/** The type of the custom entries that hold such records. */
+export const NETWORK_ENTRY_TYPE = "network";
+
+/** The connections of a session's commands that have everything but their size in common. */
+export interface NetworkRecord extends NetworkConnection {
+  /** How many there were; `bytes` is their sum. */
+  connections: number;
+}
+
+/** The connections in a session's entries, on all branches, in the order in which they were first made. */
+export function readNetworkRecords(entries: readonly SessionEntry[]): NetworkRecord[] {
+  const records = new Map<string, NetworkRecord>();
+  for (const entry of entries) {
+    const record =
+      entry.type === "custom" && entry.customType === NETWORK_ENTRY_TYPE && parseRecord(entry.data);
+    if (record) addNetworkRecord(records, record);
+  }
+  return [...records.values()];
+}
+
+/** Adds a record to the one that it has everything but the size in common with. */
+export function addNetworkRecord(records: Map<string, NetworkRecord>, record: NetworkRecord): void {
+  const { bytes, connections, ...rest } = record;
+  const key = JSON.stringify(Object.entries(rest).sort(([left], [right]) => (left < right ? -1 : 1)));
+  const known = records.get(key);
+  if (known === undefined) records.set(key, { ...record });
+  else {
+    known.bytes += bytes;
+    known.connections += connections;
+  }
+}
+
+/** Undefined for data that another version or program has written. */
+function parseRecord(data: unknown): NetworkRecord | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { host, port, allowed, by, bytes, problem, command, connections }: Partial<Record<string, unknown>> =
+    {
+      ...data,
+    };
+  if (typeof host !== "string" || typeof port !== "number" || typeof allowed !== "boolean") return undefined;
+  return {
+    host,
+    port,
+    allowed,
+    by: typeof by === "string" ? by : "",
+    bytes: typeof bytes === "number" ? bytes : 0,
+    connections: typeof connections === "number" ? connections : 1,
+    ...(typeof problem === "string" && { problem }),
+    ...(typeof command === "string" && { command }),
+  };
+}
