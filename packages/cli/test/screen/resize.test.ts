@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { PROGRAM } from "../support/run-diligent.ts";
 import { lines, ScreenSession } from "../support/screen-session.ts";
+import { said, savedMessages, sessionIds } from "../support/session-files.ts";
 
 const SHELL_LINES = Array.from({ length: 40 }, (_, index) => `shell line ${index}`);
 const PARAGRAPHS = Array.from({ length: 30 }, (_, index) => `Paragraph ${index} of it.`);
@@ -66,7 +69,7 @@ describe("resizing the terminal", () => {
         if (await session.program.resizeAndRedraw(columns, rows)) raced += 1;
         await Bun.sleep(80);
       }
-      await session.shows("Paragraph 29 of it.");
+      await hasAnswered(session, "Paragraph 29 of it.");
       expectAllBut(raced, finishedLines(await session.quit()), ALL_LINES);
     });
   }
@@ -91,7 +94,7 @@ describe("resizing the terminal", () => {
         for (const [columns, rows] of walk) {
           if (await session.program.resizeAndRedraw(columns, rows)) raced += 1;
         }
-      await session.shows("item 59 of it");
+      await hasAnswered(session, "item 59 of it");
       // A piece of the last line, which is live, may be left behind.
       const whole = findWhole(await session.quit(), /item \d+ of it/g);
       expectAllBut(
@@ -114,10 +117,20 @@ describe("resizing the terminal", () => {
       const [columns, rows] = [80 - away, 24 + Math.floor(away / 4)];
       if (await session.program.resizeBetweenFrames(columns, rows)) raced += 1;
     }
-    await session.shows("Paragraph 29 of it.");
+    await hasAnswered(session, "Paragraph 29 of it.");
     expectAllBut(raced, finishedLines(await session.quit()), ALL_LINES);
   });
 });
+
+/** Resolves once the whole answer is saved and drawn. On the screen, its last line may be in two parts or scrolled away. */
+async function hasAnswered({ place, program }: ScreenSession, end: string): Promise<void> {
+  const directory = join(place.project, ".diligent", "sessions");
+  const isSaved = () =>
+    existsSync(directory) &&
+    sessionIds(place).some((id) => said(savedMessages(place, id)).some((message) => message.includes(end)));
+  await program.waitUntil(isSaved);
+  await program.settle();
+}
 
 /**
  * A line that was still being written during the resize goes where it would have been before, so its parts
