@@ -212,7 +212,7 @@ describe("if there is no sandbox", () => {
         level: "info",
         code: "no_sandbox",
         message:
-          "Commands run unsandboxed and need approval: bubblewrap (the program bwrap) is not installed.",
+          "Commands run unsandboxed and need approval: bubblewrap (the program bwrap) is not installed. Jobs are ended as far as their processes can be found.",
       },
     ]);
     expect([asked.map(({ gate }) => gate), exitCode]).toEqual([["shell_command", "shell_command"], 4]);

@@ -19,7 +19,7 @@ function launcherOptions(): string[] {
 }
 
 const NO_BUBBLEWRAP =
-  /^Commands run unsandboxed and need approval: bubblewrap \(the program bwrap\) is not installed\.\n/m;
+  /^Commands run unsandboxed and need approval: bubblewrap \(the program bwrap\) is not installed\. Jobs .*\n/m;
 
 export interface DiligentOptions {
   /** `null`: an open pipe that nobody writes to; default: empty. */

@@ -207,5 +207,5 @@ function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">):
 function describe(problem: string, { setting }: Pick<SandboxOptions, "setting">): string {
   return setting === "required"
     ? `No command will run: the setting "sandbox" is "required", and ${problem}.`
-    : `Commands run unsandboxed and need approval: ${problem}.`;
+    : `Commands run unsandboxed and need approval: ${problem}. Jobs are ended as far as their processes can be found.`;
 }

@@ -78,7 +78,9 @@ describe("if bubblewrap does not work", () => {
       expect([sandbox.isExpected, sandbox.startProblem]).toEqual([true, undefined]);
       expect(await sandbox.sandboxState()).toEqual({ kind: "open", problem: reason });
       await sandbox.sandboxState();
-      expect(told).toEqual([`Commands run unsandboxed and need approval: ${reason}.`]);
+      expect(told).toEqual([
+        `Commands run unsandboxed and need approval: ${reason}. Jobs are ended as far as their processes can be found.`,
+      ]);
       await runTool(tool, { command: "touch made" });
       expect(existsSync(join(root, "made"))).toBe(true);
     });
@@ -101,7 +103,7 @@ describe("if bubblewrap does not work", () => {
     const reason = "bubblewrap (the program bwrap) is not installed";
     expect([sandbox.isExpected, sandbox.startProblem]).toEqual([
       false,
-      `Commands run unsandboxed and need approval: ${reason}.`,
+      `Commands run unsandboxed and need approval: ${reason}. Jobs are ended as far as their processes can be found.`,
     ]);
     expect([await sandbox.sandboxState(), told]).toEqual([{ kind: "open", problem: reason }, []]);
   });

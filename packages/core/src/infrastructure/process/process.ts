@@ -3,6 +3,7 @@ import { systemErrorText } from "../system-error.ts";
 import { registerEnding } from "./all-processes.ts";
 import { CommandReport, type ReportFormat } from "./command-report.ts";
 import { findInMountNamespace, isMountNamespaceUsed } from "./mount-namespace.ts";
+import { OrphanWatch } from "./orphan-watch.ts";
 import { hasUnreadBytes, type OutputPipe, openOutputPipe } from "./output-pipe.ts";
 import {
   endTree,
@@ -83,6 +84,8 @@ const ownMark = `${process.pid}-${crypto.randomUUID()}`;
 
 /** The groups that may still have members. */
 const processRegistry = new Set<ProcessGroup>();
+/** Of those that do not end with this program by themselves. */
+const orphanWatch = new OrphanWatch(`/${ownMark}/`);
 let started = 0;
 
 /**
@@ -172,6 +175,9 @@ function toChildProcess(
 ): ChildProcess {
   const group: ProcessGroup = { leader: child.pid, role, leaderExited: false };
   processRegistry.add(group);
+  // A program that reports is bubblewrap, which dies with its parent, and everything in it.
+  const hasOrphans = report === undefined;
+  if (hasOrphans) orphanWatch.watch(group.leader);
   let isGone = false;
   const tree = () => ({
     ...toTree(isGroupAlive(group) ? [group] : [], mark),
@@ -196,9 +202,14 @@ function toChildProcess(
   const gone = ended.then(async () => {
     // A staying shell has ended with the last of its processes.
     if (report !== undefined && processTable === undefined) return;
-    for (let isUrgent = true; isRunning({ isUrgent }); isUrgent = false) await pauseUnnoticed();
+    // The last process of an ended command is often about to end, too.
+    for (let pauseMs = FIRST_LOOK_MS; isRunning({ isUrgent: pauseMs === FIRST_LOOK_MS }); ) {
+      await pauseUnnoticed(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LOOK_EVERY_MS);
+    }
     isGone = true;
     processRegistry.delete(group);
+    if (hasOrphans) orphanWatch.forget(group.leader);
   });
   return {
     pid: child.pid,
@@ -227,11 +238,12 @@ function toChildProcess(
   };
 }
 
+const FIRST_LOOK_MS = 20;
 const LOOK_EVERY_MS = 1_000;
 
 /** Between two looks at what runs in the background; keeps no program alive that has nothing else to do. */
-export function pauseUnnoticed(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, LOOK_EVERY_MS).unref());
+export function pauseUnnoticed(pauseMs = LOOK_EVERY_MS): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, pauseMs).unref());
 }
 
 function streamsOf({ stdout, stderr }: Bun.Subprocess): ReadableStream<Uint8Array>[] {
