@@ -3,6 +3,7 @@ import type { RunCommand } from "../arguments/command.ts";
 import { EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../errors.ts";
 import { type CliIo, type SignalName, writeLine } from "../io/io.ts";
 import { Shutdown } from "../session/conversation.ts";
+import { describeJobsAtExit, describeJobUpdate, JobWatch } from "../session/job-watch.ts";
 import { SessionController } from "../session/session-controller.ts";
 import { InputLines, readInputLine, readInputLines } from "./input.ts";
 
@@ -38,12 +39,17 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
     if (!opened || !isHandled(signal, lines)) shutdown.leave(SIGNAL_EXIT_CODES[signal]);
   });
   const warn = (text: string) => writeLine(io.stderr, text);
+  const jobs = new JobWatch((update) => {
+    const text = describeJobUpdate(update);
+    if (text !== undefined && !shutdown.isShuttingDown) conversation.notify(text);
+  });
   const controller = new SessionController(command, io, {
     ask: conversation.approvals.ask,
     warn,
     notify(text) {
       if (!shutdown.isShuttingDown) conversation.notify(text);
     },
+    onOpened: (session) => jobs.open(session),
   });
   try {
     opened = await controller.session;
@@ -58,6 +64,8 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
     return await shutdown.code;
   } finally {
     unsubscribe();
+    const { jobs: left } = (await controller.session.catch(() => undefined)) ?? {};
+    for (const line of describeJobsAtExit(left?.list ?? [])) conversation.line(line);
     await controller.close();
     if (io.stdout.isTerminal) io.stdout.write("\n");
   }

@@ -34,6 +34,9 @@ export class Transcript {
         // In this mode the denial came from the user.
         this.line(event.stopReason === "approval" ? "Stopped: request denied" : describeStop(event));
         return;
+      // The line prompt itself shows these, between runs too.
+      case "job_update":
+        return;
       default:
         this.line(describeProgress(event));
     }

@@ -11,6 +11,7 @@ import {
   type SerializableError,
   type Usage,
 } from "@diligent/core/run";
+import { describeJobUpdate } from "../session/job-watch.ts";
 import { toSingleLine } from "../text/terminal-text.ts";
 
 /** The outcome of a run, from its events alone. */
@@ -112,21 +113,6 @@ export function describeProgress(event: AgentEvent): string | undefined {
     default:
       return undefined;
   }
-}
-
-/** Undefined for one that runs: the call that started it is shown. */
-function describeJobUpdate({
-  id,
-  state,
-  command,
-  exitCode,
-}: Extract<AgentEvent, { type: "job_update" }>): string | undefined {
-  if (state === "running") return undefined;
-  const code = exitCode === undefined ? "" : ` (exit ${exitCode})`;
-  return toSingleLine(
-    `Job ${id} ${state === "killed" ? "was ended" : "ended"}${code}: ${command}`,
-    MAX_COLUMNS,
-  );
 }
 
 /** What was shortened. */

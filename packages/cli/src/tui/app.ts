@@ -5,12 +5,12 @@ import { shellQuote } from "../demo/demo.ts";
 import { describeError, EXIT_SUCCESS, SIGNAL_EXIT_CODES } from "../errors.ts";
 import { type CliIo, type CliTerminal, writeFailure, writeLine } from "../io/io.ts";
 import { Shutdown } from "../session/conversation.ts";
+import { describeJobsAtExit, describeJobUpdate, JobWatch } from "../session/job-watch.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { SessionController } from "../session/session-controller.ts";
 import { describeExit } from "../undo/describe.ts";
 import { CommandField } from "./approval/prompter.ts";
 import { createCommandContext, showOpening, showSession } from "./commands/context.ts";
-import { watchJobs } from "./commands/job-commands.ts";
 import type { CommandContext } from "./commands/types.ts";
 import { ConversationDriver } from "./conversation-driver.ts";
 import { Display } from "./display.ts";
@@ -24,7 +24,7 @@ import { OpenPicker } from "./pickers/picker.ts";
 import { assistEditor, openDraft, PromptField } from "./prompt/prompt-field.ts";
 import { TypedLines } from "./prompt/submit.ts";
 import { createTheme } from "./theme.ts";
-import { notice } from "./view.ts";
+import { finish, notice } from "./view.ts";
 
 /** What a command with its own prompt, such as the demo, shows around that prompt. */
 interface TuiExtras {
@@ -145,14 +145,15 @@ class App {
       await display.guard.leave({ isErased: !isOpen });
       const { interruptedMove } = driver;
       if (interruptedMove) writeFailure(io.stderr, describeExit(interruptedMove));
-      if (code === EXIT_SUCCESS) await this.sayHowToContinue();
+      if (code === EXIT_SUCCESS) await this.sayWhatRemains();
       await controller.close();
     }
   }
 
-  /** Names a conversation that was saved; it may differ from the one that was opened first. */
-  private async sayHowToContinue(): Promise<void> {
-    const { session } = await this.interaction.controller.session;
+  /** Names the jobs that end or continue, and the conversation that was saved: not always the one opened first. */
+  private async sayWhatRemains(): Promise<void> {
+    const { jobs, session } = await this.interaction.controller.session;
+    for (const line of describeJobsAtExit(jobs.list)) writeLine(this.io.stdout, line);
     const hasMessages = session.branches.path.some(({ type }) => type === "message");
     // The demo itself explains how to continue.
     if (session.sessionPath === undefined || !hasMessages || this.extras.conclude) return;
@@ -263,6 +264,11 @@ class Interaction {
       lendTerminal: (run) => display.lend(run),
     });
     const { approvals } = this.driver;
+    const jobs = new JobWatch((update, runningCount) => {
+      change((view) => ({ ...view, status: { ...view.status, jobs: runningCount } }));
+      const text = describeJobUpdate(update);
+      if (text !== undefined) change((view) => finish(view, notice("info", text)));
+    });
     this.commandField = new CommandField({
       tui: screen,
       theme,
@@ -283,7 +289,7 @@ class Interaction {
       notify: (text) => this.context.show(notice("info", text)),
       onOpened(opened) {
         display.configureFor(opened);
-        watchJobs(opened, painter);
+        jobs.open(opened);
         if (prompt.openSession(opened))
           change((view) => ({ ...view, hint: "Press Up to restore your unsent draft" }));
       },

@@ -1,9 +1,6 @@
-import type { ProjectSession } from "@diligent/core/harness";
 import { type Job, now } from "@diligent/core/run";
 import { toSingleLine } from "../../text/terminal-text.ts";
-import type { ViewPainter } from "../display.ts";
 import { formatDuration } from "../text.ts";
-import { finish, notice } from "../view.ts";
 import { note, type SlashCommand } from "./types.ts";
 
 const MIN_COLUMNS = 20;
@@ -57,17 +54,4 @@ function toLines(job: Job, columns: number): string[] {
     INDENT + toSingleLine(facts.join(" · "), columns - INDENT.length),
     ...(last === "" ? [] : [INDENT + toSingleLine(`> ${last}`, columns - INDENT.length)]),
   ];
-}
-
-const MAX_COMMAND_COLUMNS = 100;
-
-/** Counts the commands in the background in the status line, and shows each end. */
-export function watchJobs({ jobs }: ProjectSession, { change }: Pick<ViewPainter, "change">): void {
-  jobs.subscribe(({ id, state, command }) => {
-    change((view) => ({ ...view, status: { ...view.status, jobs: jobs.runningCount } }));
-    if (state === "running") return;
-    const how = state === "killed" ? "was ended" : `ended (${jobs.find(id).describeState()})`;
-    const text = `Job ${id} ${how}: ${toSingleLine(command, MAX_COMMAND_COLUMNS)}`;
-    change((view) => finish(view, notice("info", text)));
-  });
 }
