@@ -246,7 +246,7 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
 
 async function leaveForeground({ context }: EffectDeps): Promise<void> {
   const { jobs } = await context.session();
-  if (jobs.leaveForeground() || !jobs.hasForeground) return;
+  if (jobs.leaveForeground()) return;
   context.change((view) => ({ ...view, hint: `${jobs.runningCount} jobs are running, which is the limit` }));
 }
 

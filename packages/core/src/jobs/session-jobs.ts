@@ -1,8 +1,11 @@
+import { monotonicMs } from "../infrastructure/runtime.ts";
 import { Job, type JobStart, type JobUpdate } from "./job.ts";
 
 const MAX_RUNNING = 50;
 // Of those that have ended; their outputs go with them.
 const MAX_ENDED = 50;
+// A command is shown as running while its sandbox and the record of the project's state are being prepared.
+const PREPARATION_MS = 3_000;
 
 /** A job of which a session's entries tell. */
 export interface EarlierJob {
@@ -17,6 +20,8 @@ export class SessionJobs {
   private readonly listeners = new Set<(update: JobUpdate) => void>();
   private readonly foreground = new Set<AbortController>();
   private number = 1;
+  /** When a command was to be moved while there was none. */
+  private leaveRequestedMs = Number.NEGATIVE_INFINITY;
   private lostIds: readonly string[] = [];
 
   /**
@@ -39,7 +44,7 @@ export class SessionJobs {
     return this.jobs.filter(({ isRunning }) => isRunning).length;
   }
 
-  /** True while a command runs that `leaveForeground` would make a job of. */
+  /** True while a command runs that `leaveForeground` makes a job of. */
   get hasForeground(): boolean {
     return this.foreground.size > 0;
   }
@@ -91,12 +96,15 @@ export class SessionJobs {
   enterForeground(): { leave: AbortSignal; done(): void } {
     const controller = new AbortController();
     this.foreground.add(controller);
+    if (monotonicMs() - this.leaveRequestedMs < PREPARATION_MS) controller.abort();
+    this.leaveRequestedMs = Number.NEGATIVE_INFINITY;
     return { leave: controller.signal, done: () => this.foreground.delete(controller) };
   }
 
-  /** Moves the commands in the foreground to the background; false where there is none, or no room. */
+  /** Moves the commands in the foreground to the background, or else the one that is about to start; false without room. */
   leaveForeground(): boolean {
-    if (!this.hasForeground || !this.hasRoom) return false;
+    if (!this.hasRoom) return false;
+    if (!this.hasForeground) this.leaveRequestedMs = monotonicMs();
     for (const controller of this.foreground) controller.abort();
     return true;
   }

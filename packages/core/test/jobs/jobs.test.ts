@@ -141,8 +141,18 @@ for (const [place, make] of Object.entries(MAKE)) {
       await until(() => existsSync(project.at("up")));
       expect(project.jobs.leaveForeground()).toBe(true);
       expect((await running).output).toContain("Moved to the background as job 1");
-      expect([project.jobs.leaveForeground(), project.jobs.runningCount]).toEqual([false, 1]);
+      expect([project.jobs.hasForeground, project.jobs.runningCount]).toEqual([false, 1]);
       expect((await project.kill("1")).isError).toBeUndefined();
+    });
+
+    test("is what a command becomes when the user wants that before it has started", async () => {
+      const project = await make();
+      expect(project.jobs.leaveForeground()).toBe(true);
+      const command = "sleep 60";
+      expect((await project.bash(command)).output).toContain("Moved to the background as job 1");
+      // That was meant for one command.
+      expect((await project.bash("echo here")).output).toBe("here");
+      await project.jobs.endAll();
     });
 
     test("is what a command leaves behind", async () => {
