@@ -72,6 +72,51 @@ async function probeCompaction(stage: Stage, size: CompactedSessionSize): Promis
   return result;
 }
 
+const RECALL_RUNS = 5;
+const RECALL_BUDGET_MS = 100;
+const RECALL_PROBE = join(import.meta.dir, "..", "probes", "recall.ts");
+
+interface RecallProbeResult {
+  times: number[];
+  found: number;
+  entries: number;
+}
+
+/** How long the model waits for a search of what its context no longer shows. */
+export const recall: Benchmark = {
+  name: "recall",
+  about: "searching the hidden part of a session of 20,000 entries",
+  async measure(stage) {
+    const project = createProject(stage.scratch);
+    writeCompactedSession(project, {
+      entries: COMPACTION_ENTRIES,
+      compactions: 20,
+      stretchTokens: CONTEXT_TOKENS - 11_000,
+    });
+    const measured: number[] = [];
+    for (let run = 0; run < stage.runs(RECALL_RUNS); run++) measured.push(await probeRecall(stage, project));
+    return [
+      {
+        name: "recall, 20,000 entries, p95 of 40 searches",
+        unit: "ms",
+        rule: { kind: "amount" },
+        measured,
+        budget: RECALL_BUDGET_MS,
+      },
+    ];
+  },
+};
+
+/** The 95th percentile of one process, its first search included. @throws if hardly anything was searched. */
+async function probeRecall(stage: Stage, project: string): Promise<number> {
+  const argv = [process.execPath, RECALL_PROBE, project];
+  const { stdout } = await runProcess({ argv, cwd: stage.scratch.path, environment: stage.environment() });
+  const { times, found, entries }: RecallProbeResult = JSON.parse(stdout);
+  if (entries !== COMPACTION_ENTRIES || found === 0)
+    throw new Error(`${found} matches were found in ${entries} entries.`);
+  return times.toSorted((left, right) => left - right)[Math.ceil(times.length * 0.95) - 1] ?? 0;
+}
+
 const KNOWLEDGE_RUNS = 9;
 const KNOWLEDGE_ENTRIES = 10_000;
 const KNOWLEDGE_BUDGET_MS = 50;

@@ -1,7 +1,7 @@
 import type { Benchmark } from "../figure.ts";
 import { box } from "./box.ts";
 import { grep, memory, streaming, toolCalls } from "./calls.ts";
-import { compaction, knowledge } from "./context.ts";
+import { compaction, knowledge, recall } from "./context.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
@@ -26,6 +26,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   checkpoint,
   box,
   compaction,
+  recall,
   knowledge,
   screenStart,
   screenStream,
