@@ -1,20 +1,22 @@
 import { readFileSync, truncateSync } from "node:fs";
+import {
+  type AssistantMessage,
+  type ContentBlock,
+  type DiligentPaths,
+  ensureDiligentDir,
+  type Model,
+  SessionManager,
+  type StreamContext,
+  type StreamFunction,
+} from "@diligent/core";
+import { toShellNote } from "@diligent/core/interactive";
+import { createProviderStream } from "@diligent/core/providers";
+import { createScriptedStream } from "@diligent/core/testing";
 import fc from "fast-check";
-import { type DiligentPaths, ensureDiligentDir } from "../../../core/src/infrastructure/diligent-dir.ts";
 import { toAnthropicRequest } from "../../../core/src/provider/anthropic/request.ts";
 import { toCompatibleRequest } from "../../../core/src/provider/chat-completions/request.ts";
 import { toOpenAIRequest } from "../../../core/src/provider/openai/request.ts";
 import { findRequestFault } from "../../../core/src/provider/scripted/check-request.ts";
-import { createScriptedStream } from "../../../core/src/provider/scripted.ts";
-import {
-  createProviderStream,
-  type Model,
-  type StreamContext,
-  type StreamFunction,
-} from "../../../core/src/provider/types.ts";
-import { SessionManager } from "../../../core/src/session/manager.ts";
-import { toShellNote } from "../../../core/src/session/summary-message.ts";
-import type { AssistantMessage, ContentBlock } from "../../../core/src/types.ts";
 import { noteTool, type TurnScript, user } from "../../../core/test/support/agent-run.ts";
 import { checkAnthropicRequest } from "../../../core/test/support/anthropic-wire-check.ts";
 import { checkCompatibleRequest } from "../../../core/test/support/compatible-wire-check.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GrantStore } from "@diligent/core/run";
+import { appendKnowledge, buildKnowledgeSection, type KnowledgeEntry, readKnowledge } from "@diligent/core";
+import { readTrust } from "@diligent/core/config";
+import { readCalibration, readRecentInputs } from "@diligent/core/interactive";
+import { appendInputHistory, GrantStore } from "@diligent/core/run";
 import { loadKeybindings } from "../../../cli/src/tui/keys/keybindings.ts";
-import { readTrust, updateTrust } from "../../../core/src/config/trust.ts";
-import { appendInputHistory, readRecentInputs } from "../../../core/src/infrastructure/fs/input-history.ts";
-import { appendKnowledge, buildKnowledgeSection, readKnowledge } from "../../../core/src/knowledge/index.ts";
-import type { KnowledgeEntry } from "../../../core/src/knowledge/types.ts";
-import { readCalibration, saveCalibration } from "../../../core/src/session/compaction/calibration.ts";
+import { updateTrust } from "../../../core/src/config/trust.ts";
+import { saveCalibration } from "../../../core/src/session/compaction/calibration.ts";
 
 /** The user and the project whose file is damaged. */
 interface StoreLocation {

@@ -1,9 +1,11 @@
+import {
+  type AssistantMessage,
+  createAnthropicStream,
+  createCompatibleStream,
+  createOpenAIStream,
+  type StreamFunction,
+} from "@diligent/core";
 import fc from "fast-check";
-import { createAnthropicStream } from "../../../core/src/provider/anthropic.ts";
-import { createCompatibleStream } from "../../../core/src/provider/compatible.ts";
-import { createOpenAIStream } from "../../../core/src/provider/openai.ts";
-import type { StreamFunction } from "../../../core/src/provider/types.ts";
-import type { AssistantMessage } from "../../../core/src/types.ts";
 import { user } from "../../../core/test/support/agent-run.ts";
 import {
   callChunk,

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAllProcesses } from "../../../core/src/infrastructure/process/all-processes.ts";
+import { endAllProcesses } from "@diligent/core/tools";
 import { checkSandbox } from "../../src/commands/doctor.ts";
 import { createTemporaryProject } from "../support/temporary-project.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { openModel } from "../../../core/src/harness/models.ts";
+import { openModel } from "@diligent/core/harness";
 import { type SseServer, startSseServer } from "../../../core/test/support/sse-server.ts";
 import { writeUserConfig } from "../support/compatible-service.ts";
 import { runDiligent } from "../support/run-diligent.ts";

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Model } from "@diligent/core";
+import { ProviderError, withIdleWatchdog } from "@diligent/core";
 import { wholeReply } from "../../../../cli/test/support/vendor-service.ts";
-import { ProviderError } from "../../../../core/src/provider/errors.ts";
-import { withIdleWatchdog } from "../../../../core/src/provider/idle-watchdog.ts";
 import { user } from "../../../../core/test/support/agent-run.ts";
 import { errorReply, type Reply, toSse } from "../../../../core/test/support/sse-server.ts";
 import { modelOf } from "../../fuzz/histories.ts";

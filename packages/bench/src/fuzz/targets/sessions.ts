@@ -1,11 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import {
+  readSessionFile,
+  resolvePaths,
+  SessionFileError,
+  SessionManager,
+  type StreamFunction,
+} from "@diligent/core";
 import { openCheckpoints } from "@diligent/core/light";
+import { createProviderStream } from "@diligent/core/providers";
 import fc from "fast-check";
-import { resolvePaths } from "../../../../core/src/infrastructure/diligent-dir.ts";
-import { createProviderStream, type StreamFunction } from "../../../../core/src/provider/types.ts";
-import { SessionManager } from "../../../../core/src/session/manager.ts";
-import { readSessionFile, SessionFileError } from "../../../../core/src/session/read-file.ts";
 import { noteTool, user } from "../../../../core/test/support/agent-run.ts";
 import {
   branchSummary,

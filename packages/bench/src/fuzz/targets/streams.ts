@@ -1,6 +1,5 @@
+import { ProviderError, toolCallsOf } from "@diligent/core";
 import fc from "fast-check";
-import { ProviderError } from "../../../../core/src/provider/errors.ts";
-import { toolCallsOf } from "../../../../core/src/types.ts";
 import { user } from "../../../../core/test/support/agent-run.ts";
 import { result } from "../../../../core/test/support/messages.ts";
 import { READ_TOOL } from "../../../../core/test/support/models.ts";
