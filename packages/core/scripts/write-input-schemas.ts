@@ -21,7 +21,11 @@ export function makeInputSchemas(): Record<string, unknown> {
     search: async () => ({ matches: [], isComplete: true }),
     read: async () => undefined,
   });
-  const tools = [...createTools(workspace), createAddKnowledgeTool("/"), recall];
+  const tools = [
+    ...createTools(workspace, { offersPatches: () => true }),
+    createAddKnowledgeTool("/"),
+    recall,
+  ];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }
 

@@ -3,7 +3,15 @@ import type { ReadGrammar } from "./bash/grammar.ts";
 import { showWord } from "./bash/parse.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
 import { isEverything } from "./policy.ts";
-import { type ApprovalContext, type ApprovalVerdict, allow, ask, deny, verdictOf } from "./types.ts";
+import {
+  type ApprovalContext,
+  type ApprovalVerdict,
+  allow,
+  ask,
+  deny,
+  strictest,
+  verdictOf,
+} from "./types.ts";
 
 /**
  * The verdict on a request before the mode applies. The code that evaluates paths and commands is loaded on first use.
@@ -18,6 +26,7 @@ export async function evaluateRequest(
     const { evaluateHost } = await import("./hosts.ts");
     return evaluateHost(request, context);
   }
+  if (Array.isArray(details.files)) return evaluateFiles(request, details.files, context);
   const { path, realPath } = details;
   if (typeof path !== "string" || path === "") {
     return evaluateCall(request, ask("unknown_target", "it does not name the path it touches"), context);
@@ -44,6 +53,35 @@ export async function evaluateHistoryLoss(
   const { evaluateLosingCommand, mayLoseHistory } = await import("./bash/sandboxed-policy.ts");
   return mayLoseHistory(command) ? evaluateLosingCommand(command, context, await loadGrammar()) : undefined;
 }
+
+/** A request for several files: the strictest verdict, and the grants of all that need the approval. */
+async function evaluateFiles(
+  request: ApprovalRequest,
+  files: readonly unknown[],
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  const verdicts: ApprovalVerdict[] = [];
+  for (const file of files) {
+    const details = typeof file === "object" && file !== null && !("files" in file) ? { ...file } : {};
+    verdicts.push(await evaluateRequest({ ...request, details }, context));
+  }
+  const worst = strictest(verdicts);
+  if (!worst) return ask("unknown_target", "it does not name the paths it touches");
+  const asked = verdicts.filter(({ action }) => action === "ask");
+  if (worst.action !== "ask" || asked.length === 1) return worst;
+  const grants = asked.flatMap((verdict) => verdict.grants ?? []);
+  const reasons = asked.map(({ reason }) => reason);
+  const more =
+    reasons.length > MAX_REASONS ? [`${reasons.length - MAX_REASONS} more files need approval`] : [];
+  return {
+    ...worst,
+    reason: [...reasons.slice(0, MAX_REASONS), ...more].join("; "),
+    // An answer that covers only some of the files would not cover the same call the next time.
+    grants: asked.every((verdict) => verdict.grants) ? grants : undefined,
+  };
+}
+
+const MAX_REASONS = 3;
 
 async function evaluateExecution(
   request: ApprovalRequest,

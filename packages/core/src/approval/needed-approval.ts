@@ -65,11 +65,21 @@ function toHostRules({ permission, details = {} }: ApprovalRequest): PermissionR
   return [{ permission, pattern: toHostPatternText({ host, port }), action: "allow" }];
 }
 
-function toPathRules({ permission, details = {} }: ApprovalRequest, { root, cwd }: ApprovalContext) {
-  const { realPath, path } = details;
+function toPathRules({ permission, details = {} }: ApprovalRequest, context: ApprovalContext) {
+  const files: unknown[] = Array.isArray(details.files) ? details.files : [details];
+  return files.flatMap((file) =>
+    toPathRule(permission, typeof file === "object" ? { ...file } : {}, context),
+  );
+}
+
+function toPathRule(
+  permission: ApprovalRequest["permission"],
+  { realPath, path }: { realPath?: unknown; path?: unknown },
+  { root, cwd }: ApprovalContext,
+): PermissionRule[] {
   const named = typeof realPath === "string" ? realPath : path;
   if (typeof named !== "string" || named === "" || PATTERN_CHARACTERS.test(named)) return [];
   const absolute = isAbsolute(named) ? named : resolve(cwd, named);
   const pattern = isInside(absolute, root) && absolute !== root ? relative(root, absolute) : absolute;
-  return [{ permission, pattern, action: "allow" } satisfies PermissionRule];
+  return [{ permission, pattern, action: "allow" }];
 }

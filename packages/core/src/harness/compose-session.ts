@@ -16,6 +16,7 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { GuardAppend } from "../knowledge/types.ts";
 import { knowledgeFilePath } from "../knowledge/types.ts";
+import { inferProvider } from "../provider/models.ts";
 import { withRedaction } from "../provider/redacted-stream.ts";
 import { withRequestLog } from "../provider/request-log.ts";
 import { withRetry } from "../provider/retry.ts";
@@ -124,6 +125,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const storage = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
   let opened: SessionManager | undefined;
+  let currentModel = model;
   const currentEntryId = () => opened?.leafId ?? undefined;
   const { isSaved } = storage;
   const { jobs, sandbox, temporaryDirectory } = options.commands;
@@ -146,6 +148,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     currentEntryId,
     currentSession: () => opened,
     contextWindow: model.contextWindow,
+    offersPatches: () => knowsPatches(currentModel),
   });
   const prompt = await openPrompt({
     ...options,
@@ -205,7 +208,11 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...services.notices,
     ],
     promptParts: () => prompt.current.parts,
-    changeModel: (change) => changeModelAndPrompt(session, change, { options, prompt, services }),
+    async changeModel(change) {
+      const changed = await changeModelAndPrompt(session, change, { options, prompt, services });
+      currentModel = changed ?? currentModel;
+      return changed;
+    },
     close() {
       session.close();
       services.close();
@@ -382,13 +389,21 @@ interface ToolDeps {
   /** The session, once it is open. */
   currentSession(): SessionManager | undefined;
   contextWindow: number;
+  /** True while the session's model changes files by `apply_patch`. */
+  offersPatches(): boolean;
+}
+
+/** True for the models of OpenAI, also behind another server: they are trained to change files by `apply_patch`. */
+function knowsPatches({ id, provider }: Model): boolean {
+  return provider === "openai" || inferProvider(id.split("/").at(-1) ?? id) === "openai";
 }
 
 /** The tools that the session's model is offered. */
 function createSessionTools(
   { cwd, environment, loaded, approvalMode, commands, ...settings }: SessionOptions,
-  { instructions, sessionId, redactor, isSaved, currentEntryId, currentSession, contextWindow }: ToolDeps,
+  { instructions, sessionId, redactor, isSaved, currentEntryId, ...deps }: ToolDeps,
 ): Tool[] {
+  const { currentSession, contextWindow, offersPatches } = deps;
   const { jobs, sandbox, temporaryDirectory } = commands;
   const workspace = {
     cwd,
@@ -407,7 +422,7 @@ function createSessionTools(
   const builtin = builtinTools
     ? [
         ...instructions.attach(
-          createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS }),
+          createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS, offersPatches }),
         ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
         ...(contextWindow >= LEAST_WINDOW_FOR_RECALL

@@ -12,6 +12,7 @@ const TOOL_ALIASES: Readonly<Record<string, readonly string[]>> = {
   bash: ["shell", "runshellcommand", "executecommand", "runcommand", "runterminalcmd", "localshell", "exec"],
   glob: ["findfiles", "globfiles", "filesearch"],
   grep: ["search", "searchfiles", "ripgrep", "grepsearch", "searchfilecontent"],
+  apply_patch: ["patch"],
   ls: ["listdir", "listdirectory", "listfiles", "list"],
 };
 
@@ -20,6 +21,7 @@ const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
   file_path: ["path", "filename", "file", "filepath", "absolutepath", "targetfile"],
   path: ["directory", "dir", "folder", "dirpath", "directorypath", "filepath", "searchpath"],
   command: ["cmd", "script", "commandline"],
+  patch: ["input", "diff"],
   content: ["contents", "text", "filetext", "filecontent"],
   old_string: ["oldstr", "oldtext", "search", "find"],
   new_string: ["newstr", "newtext", "replacement"],
@@ -43,12 +45,24 @@ interface PropertySchema {
  * strings, limits above their maximum. The same object where nothing of that occurs. What it leaves is validated
  * strictly, so nothing is guessed that the schema does not ask for.
  */
-export function coerceCall(call: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
+export function coerceCall(given: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
+  const call = toPatchCall(given, registry);
   const name = findName(call.name, registry.names);
   const schema = name === undefined ? undefined : registry.schemaOf(name);
   const input = schema && call.invalidInput === undefined ? coerceInput(call.input, schema) : call.input;
   if (name === undefined || (name === call.name && input === call.input)) return call;
   return { ...call, name, input };
+}
+
+// With or without quotes around the delimiter: nothing in a patch is meant for the shell.
+const TYPED_PATCH = /^\s*(?:apply_patch|applypatch)\s*<<-?\s*(["']?)(\w+)\1[ \t]*\r?\n([\s\S]*?)\r?\n\2\s*$/;
+
+/** A patch that a model types into the shell, as it was trained to, becomes a call of the tool. */
+function toPatchCall(call: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
+  if (!registry.names.includes("apply_patch") || findName(call.name, registry.names) !== "bash") return call;
+  const command = call.input.command ?? call.input.cmd;
+  const [, , , patch] = (typeof command === "string" && TYPED_PATCH.exec(command)) || [];
+  return patch === undefined ? call : { ...call, name: "apply_patch", input: { patch } };
 }
 
 function findName(name: string, names: readonly string[]): string | undefined {

@@ -7,7 +7,10 @@ export interface ApprovalRequest {
   toolName: string;
   /** One line for the user, such as `bash: npm test`. */
   description: string;
-  /** `{path}` for files (absolute), `{command}` for the shell, `{host, port}` for `fetch`, else the arguments. */
+  /**
+   * `{path}` for a file (absolute), `{files: [{path}]}` for several, `{command}` for the shell, `{host, port}` for
+   * `fetch`, else the arguments.
+   */
   details?: Record<string, unknown>;
 }
 

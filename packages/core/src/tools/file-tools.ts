@@ -6,6 +6,11 @@ import type { EditParameters, ReadParameters, WriteParameters } from "./paramete
 import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** Whether the model is told of a tool; always when left out. */
+export interface OfferOptions {
+  isOffered?: () => boolean;
+}
+
 /**
  * Returns a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
  * needed.
@@ -34,7 +39,7 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
  * Replaces a piece of text in a file that the session has read. Every byte outside of it is kept, including line
  * endings.
  */
-export function createEditTool(workspace: Workspace): Tool<EditParameters> {
+export function createEditTool(workspace: Workspace, offer: OfferOptions = {}): Tool<EditParameters> {
   const gate = createTargetGate(workspace, { toolName: "edit", permission: "write" });
   return {
     name: "edit",
@@ -46,6 +51,7 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
     },
     inputSchema: INPUT_SCHEMAS.edit,
     changesFiles: true,
+    ...offer,
     approval: gate.approval,
     // The implementation is loaded with the first edit: describing the tool to a model does not need it.
     async preview(args) {
@@ -67,7 +73,7 @@ export function createEditTool(workspace: Workspace): Tool<EditParameters> {
  * ending, since models write LF and a diff in which every line changes is unreadable. Content with a CR is written
  * unchanged.
  */
-export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
+export function createWriteTool(workspace: Workspace, offer: OfferOptions = {}): Tool<WriteParameters> {
   const gate = createTargetGate(workspace, { toolName: "write", permission: "write", creates: true });
   return {
     name: "write",
@@ -79,6 +85,7 @@ export function createWriteTool(workspace: Workspace): Tool<WriteParameters> {
     },
     inputSchema: INPUT_SCHEMAS.write,
     changesFiles: true,
+    ...offer,
     approval: gate.approval,
     // The implementation is loaded with the first call: describing the tool to a model does not need it.
     async preview(args) {

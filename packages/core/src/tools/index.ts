@@ -2,22 +2,35 @@ import type { Tool } from "../tool/types.ts";
 import { createBashTool } from "./bash.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./file-tools.ts";
 import { createJobTools, type JobToolOptions } from "./job-tools.ts";
+import { createApplyPatchTool } from "./patch-tool.ts";
 import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts";
 import type { Workspace } from "./workspace.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
 export { createRecallTool, type RecallSource } from "./recall.ts";
 
+/** Which of the tools the model is told of. */
+interface ToolOptions extends JobToolOptions {
+  /**
+   * True while the model is one that knows `apply_patch`, which then takes the place of `edit` and `write`; these can be
+   * called all the same. Without this function there is no such tool.
+   */
+  offersPatches?: () => boolean;
+}
+
 /** The tools of a session, in the order of their definitions for the model. */
-export function createTools(workspace: Workspace, jobOptions?: JobToolOptions): Tool[] {
+export function createTools(workspace: Workspace, options: ToolOptions = {}): Tool[] {
+  const { offersPatches } = options;
+  const offer = offersPatches && { isOffered: () => !offersPatches() };
   return [
     createReadTool(workspace),
     createLsTool(workspace),
     createGlobTool(workspace),
     createGrepTool(workspace),
-    createEditTool(workspace),
-    createWriteTool(workspace),
-    createBashTool(workspace, jobOptions),
-    ...createJobTools(workspace, jobOptions),
+    createEditTool(workspace, offer),
+    createWriteTool(workspace, offer),
+    ...(offersPatches ? [createApplyPatchTool(workspace, { isOffered: offersPatches })] : []),
+    createBashTool(workspace, options),
+    ...createJobTools(workspace, options),
   ];
 }

@@ -47,6 +47,12 @@ export type EditParameters = typeof editParameters;
 /** The arguments of a call, validated by `editParameters`. */
 export type EditArguments = z.output<EditParameters>;
 
+/** The text from `*** Begin Patch` to `*** End Patch`. */
+export const applyPatchParameters = z.strictObject({ patch: z.string() });
+
+/** See `ReadParameters`. */
+export type ApplyPatchParameters = typeof applyPatchParameters;
+
 const MAX_TIMEOUT_MS = 600_000;
 
 /** `outside_sandbox` asks the user, and has no effect when commands are not sandboxed. */

@@ -245,7 +245,7 @@ function gap(count: number): string {
 }
 
 const READING_TOOLS: ReadonlySet<string> = new Set(["read"]);
-const MODIFYING_TOOLS: ReadonlySet<string> = new Set(["write", "edit"]);
+const MODIFYING_TOOLS: ReadonlySet<string> = new Set(["write", "edit", "apply_patch"]);
 
 /** The base of relative paths in tool calls; both paths are absolute. */
 export interface FileBase {
@@ -272,9 +272,12 @@ export function extractFileOperations(
   const modifiedFiles = new Set(previousDetails?.modifiedFiles.map(nameOf));
   const changed = new Set(modifiedFiles);
   for (const { call, result } of pairCalls(messages)) {
-    const given = result.isError ? undefined : pathOf(call);
-    if (given === undefined) continue;
-    const path = nameOf(given);
+    for (const given of result.isError ? [] : pathsOf(call)) addFile(call, result, nameOf(given));
+  }
+  const onlyRead = [...readFiles].filter((names) => !names.some((name) => changed.has(name)));
+  return { readFiles: onlyRead.map(([path]) => path).sort(), modifiedFiles: [...modifiedFiles].sort() };
+
+  function addFile(call: ToolCallBlock, result: ToolResultMessage, path: string): void {
     // A model may have called the tool by another name, which the result does not contain.
     const isOurName = READING_TOOLS.has(call.name) || MODIFYING_TOOLS.has(call.name);
     const toolName = isOurName ? call.name : result.toolName;
@@ -285,13 +288,15 @@ export function extractFileOperations(
       changed.add(path).add(realPath);
     }
   }
-  const onlyRead = [...readFiles].filter((names) => !names.some((name) => changed.has(name)));
-  return { readFiles: onlyRead.map(([path]) => path).sort(), modifiedFiles: [...modifiedFiles].sort() };
 }
 
-function pathOf({ input }: ToolCallBlock): string | undefined {
+function pathsOf({ input }: ToolCallBlock): string[] {
+  if (typeof input.patch === "string") {
+    const named = input.patch.matchAll(/^\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm);
+    return [...named].map(([, path = ""]) => path.trim());
+  }
   const path = input.file_path ?? input.path ?? input.filePath ?? input.filename ?? input.file;
-  return typeof path === "string" && path.trim() !== "" ? path : undefined;
+  return typeof path === "string" && path.trim() !== "" ? [path] : [];
 }
 
 /** Where the links in the path of a call led; undefined if there were none. */

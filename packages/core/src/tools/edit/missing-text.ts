@@ -5,24 +5,35 @@ import type { EditRequest } from "./plan-edit.ts";
 const MIN_SEARCHED_CHARS = 10;
 const MAX_NORMALISED_CHARS = 4 * 1024 * 1024;
 
+/** What the texts are called in messages. */
+interface TextNames {
+  old: string;
+  replacement: string;
+}
+
 /** The error for a text that a file does not have: it shows what the file has instead, so that the next try can be right. */
-export function missingTextError(path: string, text: string, { oldText, newText }: EditRequest): Error {
+export function missingTextError(
+  path: string,
+  text: string,
+  { oldText, newText }: Pick<EditRequest, "oldText" | "newText">,
+  { old, replacement }: TextNames = { old: "old_string", replacement: "new_string" },
+): Error {
   const view = toLineFeeds(text);
   const hints = [
-    numberedHint(oldText),
-    alreadyThereHint(view, toLineFeeds(newText)),
+    numberedHint(oldText, old),
+    alreadyThereHint(view, toLineFeeds(newText), replacement),
     normalFormHint(view, toLineFeeds(oldText)),
-    describeNearestText(view, toLineFeeds(oldText)),
+    describeNearestText(view, toLineFeeds(oldText), old),
   ].filter((hint) => hint !== undefined);
   if (hints.length === 0)
     hints.push("Nothing in it is similar. Read the file again and copy the text from there.");
-  return new Error([`old_string was not found in ${path}; nothing was changed.`, ...hints].join("\n"));
+  return new Error([`${old} was not found in ${path}; nothing was changed.`, ...hints].join("\n"));
 }
 
-function numberedHint(oldText: string): string | undefined {
+function numberedHint(oldText: string, name: string): string | undefined {
   const lines = oldText.split("\n").filter((line) => line.trim() !== "");
   if (!lines.every((line) => /^\s*\d+\t/.test(line))) return undefined;
-  return "old_string seems to contain the line numbers that read puts in front. Leave them out, with the tab.";
+  return `${name} seems to contain the line numbers that read puts in front. Leave them out, with the tab.`;
 }
 
 function normalFormHint(view: string, oldText: string): string | undefined {
@@ -31,13 +42,14 @@ function normalFormHint(view: string, oldText: string): string | undefined {
   return "The same letters are there, but their accents are encoded another way (Unicode normal form): change it with bash.";
 }
 
-function alreadyThereHint(view: string, newText: string): string | undefined {
+function alreadyThereHint(view: string, newText: string, name: string): string | undefined {
   if (newText.trim().length < MIN_SEARCHED_CHARS) return undefined;
   const at = view.indexOf(newText);
   if (at === -1) return undefined;
-  return `new_string already exists, at line ${view.slice(0, at).split("\n").length}: this edit may have been made before.`;
+  return `${name} already exists, at line ${view.slice(0, at).split("\n").length}: this edit may have been made before.`;
 }
 
+const MAX_WANTED_CHARS = 128 * 1024;
 const MAX_COMPARED_CHARS = 4 * 1024 * 1024;
 const MAX_LINE_CHARS = 500;
 const MAX_SHOWN_LINES = 12;
@@ -51,12 +63,12 @@ const EXCERPT_CHARS = 100;
  * Describes the part of `text` (LF line ends) that is most similar to `wanted`, for a model that has to correct
  * `wanted`; undefined when nothing is similar. One pass over at most 4 MB.
  */
-function describeNearestText(text: string, wanted: string): string | undefined {
-  const wantedLines = wanted.split("\n");
+function describeNearestText(text: string, wanted: string, name: string): string | undefined {
+  const wantedLines = wanted.slice(0, MAX_WANTED_CHARS).split("\n");
   const lines = text.slice(0, MAX_COMPARED_CHARS).split("\n");
   const first = findNearestLine(lines, wantedLines);
   const isLong = first !== undefined && lines.slice(first, first + wantedLines.length).some(isLongLine);
-  if (first === undefined || isLong) return describeCommonStart(text, wanted);
+  if (first === undefined || isLong) return describeCommonStart(text, wanted, name);
   const nearest = lines.slice(first, first + wantedLines.length);
   const shown = nearest
     .slice(0, MAX_SHOWN_LINES)
@@ -65,7 +77,7 @@ function describeNearestText(text: string, wanted: string): string | undefined {
   return [
     `The nearest text begins at line ${first + 1}:`,
     ...shown,
-    ...firstDifference(nearest, wantedLines, first),
+    ...firstDifference(nearest, wantedLines, { first, name }),
   ].join("\n");
 }
 
@@ -112,15 +124,15 @@ function wordsOf(line: string): string[] {
 function firstDifference(
   nearest: readonly string[],
   wantedLines: readonly string[],
-  first: number,
+  { first, name }: { first: number; name: string },
 ): string[] {
   const index = wantedLines.findIndex((line, at) => line !== nearest[at]);
   const wanted = wantedLines[index] ?? "";
   const actual = nearest[index];
-  if (actual === undefined) return ["The file ends there, old_string continues."];
+  if (actual === undefined) return [`The file ends there, ${name} continues.`];
   const column = commonStart(wanted, actual);
   return [
-    `First difference, in line ${first + index + 1}: old_string has ${excerpt(wanted, column)}, the file has ${excerpt(actual, column)}.`,
+    `First difference, in line ${first + index + 1}: ${name} has ${excerpt(wanted, column)}, the file has ${excerpt(actual, column)}.`,
   ];
 }
 
@@ -137,7 +149,7 @@ function excerpt(text: string, at: number): string {
 }
 
 /** For long lines: how much of the beginning matches, and how the file continues. */
-function describeCommonStart(text: string, wanted: string): string | undefined {
+function describeCommonStart(text: string, wanted: string, name: string): string | undefined {
   let [found, missing] = [0, wanted.length];
   while (missing - found > 1) {
     const middle = (found + missing) >> 1;
@@ -149,6 +161,6 @@ function describeCommonStart(text: string, wanted: string): string | undefined {
   const line = text.slice(0, at).split("\n").length;
   return (
     `Its first ${found} characters are in line ${line}, then it differs: ` +
-    `old_string has ${excerpt(wanted, found)}, the file has ${excerpt(text.slice(at, at + found + EXCERPT_CHARS), found)}.`
+    `${name} has ${excerpt(wanted, found)}, the file has ${excerpt(text.slice(at, at + found + EXCERPT_CHARS), found)}.`
   );
 }

@@ -137,7 +137,8 @@ function replaceExact({ text, view, ranges }: Viewed, { oldText, newText }: Edit
   return spliceMapped(text, { map, ranges, lines, main });
 }
 
-function spliceMapped(
+/** The text with every range replaced line by line; undefined when the indentation of a line would be a guess. */
+export function spliceMapped(
   text: string,
   {
     map,

@@ -32,6 +32,14 @@ export function openForChange(workspace: Workspace, target: ApprovedTarget, stat
   return content;
 }
 
+/**
+ * The text of a file of which a patch itself names the lines to change: it need not have been read. @throws Error for
+ * binary data, and for an encoding that only a read can find out.
+ */
+export function openForPatch(workspace: Workspace, target: ApprovedTarget, stats: BigIntStats): TextContent {
+  return decodeForChange(workspace, target, readForChange(target, stats));
+}
+
 /** The same for a file that may have changed since the session read (or wrote) it. */
 export function openSeenFile(
   workspace: Workspace,
@@ -39,6 +47,14 @@ export function openSeenFile(
   stats: BigIntStats,
 ): { content: TextContent; hasChanged: boolean } {
   const { path, realPath } = target;
+  const bytes = readForChange(target, stats);
+  const state = workspace.files.stateOf(realPath, createFingerprint(stats, bytes));
+  if (state === "unknown")
+    throw new Error(`${path} has not been read in this session. Read it first, then try again.`);
+  return { content: decodeForChange(workspace, target, bytes), hasChanged: state === "changed" };
+}
+
+function readForChange({ path, realPath }: ApprovedTarget, stats: BigIntStats): Uint8Array {
   const kind = specialFileKind(stats);
   if (kind !== undefined) throw new Error(`${path} is ${kind}. Give the path of a file.`);
   if (stats.size > MAX_BYTES) {
@@ -46,11 +62,7 @@ export function openSeenFile(
       `${path} is too large to change this way (${formatBytes(stats.size)}). Use bash, for instance with sed.`,
     );
   }
-  const bytes = readWholeFile(realPath);
-  const state = workspace.files.stateOf(realPath, createFingerprint(stats, bytes));
-  if (state === "unknown")
-    throw new Error(`${path} has not been read in this session. Read it first, then try again.`);
-  return { content: decodeForChange(workspace, target, bytes), hasChanged: state === "changed" };
+  return readWholeFile(realPath);
 }
 
 function decodeForChange(
@@ -61,8 +73,11 @@ function decodeForChange(
   try {
     return workspace.files.decode(realPath, bytes);
   } catch (error) {
-    // The bytes of an unchanged file were decoded in the same way when it was read.
-    if (error instanceof NotUtf8Error && error.guess.kind !== "binary") throw changedError(path);
+    // Reading finds out the encoding, and the bytes of an unchanged file were decoded with it then.
+    if (error instanceof NotUtf8Error && error.guess.kind !== "binary")
+      throw new Error(
+        `${path} is not UTF-8, and has changed on disk since it was read or was not read at all. Read it, then try again.`,
+      );
     const what = error instanceof NotUtf8Error ? `It is ${error.message}.` : systemErrorText(error);
     throw new Error(`${path} was left unchanged. ${what} Use bash with a program that knows its format.`);
   }
