@@ -112,7 +112,7 @@ describe("/compact", () => {
     await using server = await serve();
     const program = await start("-c");
     program.type("/pin\r");
-    await program.shown("Pin or unpin (0 of ");
+    await program.shown("Pin (0 of ");
     await program.shown("/pin NUMBER or ID selects one.");
     await program.shown("diligent> ");
     program.type("/pin 2\r");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ensureDiligentDir } from "../../src/infrastructure/diligent-dir.ts";
 import { SessionManager, type SessionManagerConfig } from "../../src/session/manager.ts";
-import { parseSessionLine } from "../../src/session/parse-line.ts";
+import { parseDamagedLine, parseSessionLine } from "../../src/session/parse-line.ts";
 import type { SessionEntry } from "../../src/session/types.ts";
 import { findUndoable, withoutUndone } from "../../src/session/undone-compactions.ts";
 import type { Tool } from "../../src/tool/types.ts";
@@ -199,6 +199,22 @@ test("a compaction after an undo summarizes the whole conversation again", async
     parentId: "",
     timestamp: "",
   });
+});
+
+test("the lines of a compaction and of its undo begin as those that are recovered from damaged ones", async () => {
+  await using talk = await openTalk("anthropic");
+  for (const prompt of ["one", "two", "three"]) await talk.say(prompt);
+  await talk.session.compact();
+  await talk.session.undoCompaction();
+  const lines = talk
+    .lines()
+    .slice(-2)
+    .map((line) => JSON.stringify(line));
+  const recovered = parseDamagedLine(lines.join(""));
+  expect(recovered.map((line) => (line.kind === "entry" ? line.entry.type : line.kind))).toEqual([
+    "compaction",
+    "compaction_undo",
+  ]);
 });
 
 describe("withoutUndone()", () => {

@@ -77,7 +77,7 @@ function formatPreview(preview: CompactionPreview, columns: number): string {
     ["kept", size(kept)],
     ...ends(kept),
     ...(chosen.messages > 0 ? [["pinned", `${size(chosen)}, by /pin`]] : []),
-    ["pinned", `your ${size(pinned)}, verbatim after the summary${shortened}`],
+    ["pinned", `${size(pinned)}; what you said, verbatim after the summary${shortened}`],
     ["files", describeFiles(files)],
   ];
   return `What a summary would change\n\n${formatRows(rows, { columns })}`;

@@ -17,7 +17,7 @@ export async function pinPicker(context: CommandContext): Promise<Picker | undef
   const pins = await session.listPins();
   const items = listItems(session.branches.path, pins);
   if (items.length === 0) return undefined;
-  const title = `Pin or unpin (${formatNumber(pins.tokens)} of ${formatNumber(pins.maxTokens)} tokens pinned)`;
+  const title = `Pin (${formatNumber(pins.tokens)} of ${formatNumber(pins.maxTokens)} tokens)`;
   return {
     dialog: createPickerDialog({ name: "pin", title, items, selected: items.length - 1 }),
     choose: (id) => togglePin(id, context),

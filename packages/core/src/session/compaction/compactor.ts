@@ -256,8 +256,9 @@ export class Compactor {
     >,
   ): CompactionEntry {
     const { estimator, log } = this.parts;
-    const content = { type: "compaction" as const, ...made, tokensBefore: request.tokens };
-    const draft = { ...content, id: "", parentId: log.leafId, timestamp: "", tokensAfter: 0 };
+    const content = { ...made, tokensBefore: request.tokens };
+    const type = "compaction" as const;
+    const draft = { type, ...content, id: "", parentId: log.leafId, timestamp: "", tokensAfter: 0 };
     const tokensAfter = estimateRequest(
       {
         fixedCharacters: countFixedCharacters({ ...request.fixed, systemPrompt }),
@@ -265,7 +266,7 @@ export class Compactor {
       },
       estimator,
     );
-    const entry = log.append((place) => ({ ...content, ...place, tokensAfter }));
+    const entry = log.append((place) => ({ type, ...place, ...content, tokensAfter }));
     promptsBefore.set(entry, request.fixed.systemPrompt);
     return entry;
   }

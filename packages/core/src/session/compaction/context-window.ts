@@ -150,7 +150,7 @@ export class ContextWindow {
     const maxTokens = enabled ? contextWindow - reserveTokens : contextWindow;
     if (tokens > maxTokens) return { kind: "too_long", tokens, maxTokens };
     const tokensBefore = this.meter.countTokens(fixed);
-    log.append((place) => ({ ...content, ...place }));
+    log.append((place) => ({ type: "compaction_undo", ...place, targetId: compaction.id }));
     return { kind: "undone", tokensBefore, tokensAfter: tokens, systemPrompt };
   }
 
