@@ -2,20 +2,20 @@ import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
 import { ByteRing } from "../infrastructure/process/byte-ring.ts";
 import type { OutputFile, OutputPiece } from "../infrastructure/process/output-file.ts";
 
-/** What a job has written; positions count its bytes from the beginning. */
+/** The output of a job; positions count its bytes from the beginning. */
 export interface JobOutput {
   readonly totalBytes: number;
-  /** The file that holds it; undefined where none could be made. */
+  /** The file with the output; undefined if none could be created. */
   readonly path: string | undefined;
-  /** What is missing in that, in words. */
+  /** Describes the missing part of the file. */
   readonly shortfall: string | undefined;
-  /** What is kept from a position on, in pieces; each is used before the next one is asked for. */
+  /** The stored output from a position on, in pieces; each is used before the next one is requested. */
   read(from: number): Iterable<OutputPiece>;
-  /** The last line that is not empty; an empty text where there is none. */
+  /** The last line that is not empty; an empty text if there is none. */
   lastLine(): string;
-  /** Nothing more will be written. */
+  /** Called when the output is complete. */
   close(): void;
-  /** Removes what is kept. */
+  /** Removes the stored output. */
   remove(): void;
 }
 
@@ -27,8 +27,9 @@ export class CollectedOutput implements JobOutput {
   private readonly recent = new ByteRing(RECENT_BYTES);
 
   /**
-   * @param file what the job wrote so far is in it.
-   * @param before the end of that, and its length.
+   * @param file contains the job's output so far.
+   *
+   * @param before the end of that output, and its length.
    */
   constructor(
     private readonly file: OutputFile | undefined,
@@ -55,7 +56,7 @@ export class CollectedOutput implements JobOutput {
   }
 
   read(from: number): Iterable<OutputPiece> {
-    // A full disk has the newest output in memory only.
+    // On a full disk, only the newest output is kept, in memory.
     if (this.file && this.file.totalBytes === this.totalBytes) return this.file.read(from);
     const bytes = this.recent.read(Math.max(0, this.totalBytes - from));
     return [{ at: this.totalBytes - bytes.length, bytes }];
@@ -74,7 +75,7 @@ export class CollectedOutput implements JobOutput {
   }
 }
 
-/** The output of a job that writes into a file by itself, since it outlives this program. */
+/** The output of a job that writes to a file itself, since it outlives this program. */
 export class LoggedOutput implements JobOutput {
   readonly shortfall = undefined;
 

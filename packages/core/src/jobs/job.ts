@@ -5,23 +5,23 @@ import type { JobOutput } from "./job-output.ts";
 /** `killed`: it was ended on request, or with the session. */
 export type JobState = "running" | "ended" | "killed";
 
-/** What a program is told about a job. */
+/** The public description of a job. */
 export interface JobUpdate {
   id: string;
   state: JobState;
   command: string;
-  /** Of the command itself; left out where a signal ended it. */
+  /** The exit code of the command itself; left out if a signal ended it. */
   exitCode?: number;
 }
 
-/** What becomes a job. */
+/** The command that becomes a job. */
 export interface JobStart {
   command: string;
   rest: CommandRest;
   output: JobOutput;
-  /** When the command was started; now when left out. */
+  /** When the command was started; by default now. */
   startedAtMs?: number | undefined;
-  /** True if the model has seen nothing of what it printed so far. */
+  /** True if the model has seen none of its output so far. */
   isUnseen?: boolean | undefined;
   /** True if it outlives the session. */
   isDetached?: boolean | undefined;
@@ -34,7 +34,7 @@ export class Job {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly output: JobOutput;
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when none of its processes is running. */
   readonly ended: Promise<void>;
   /** Milliseconds since the epoch; undefined while it runs. */
   endedAtMs: number | undefined;
@@ -42,9 +42,9 @@ export class Job {
   exitCode: number | undefined;
   /** Such as `SIGKILL`, if that ended the command itself. */
   signal: string | undefined;
-  /** True once the model knows that it has ended. */
+  /** True once the model was told that it has ended. */
   isEndKnown = false;
-  /** The output up to there was shown to the model. */
+  /** The position up to which the model has seen the output. */
   shownBytes: number;
   private readonly rest: CommandRest;
   private isEnding = false;
@@ -89,7 +89,7 @@ export class Job {
     return this.isRunning ? this.rest.cpuTimeMs() : 0;
   }
 
-  /** Ends all of it. @returns false when something could not be ended. */
+  /** Ends all of its processes. @returns false if one of them could not be ended. */
   async end(): Promise<boolean> {
     if (!this.isRunning) return true;
     this.isEnding = true;

@@ -2,15 +2,15 @@ import { monotonicMs } from "../infrastructure/runtime.ts";
 import { Job, type JobStart, type JobUpdate } from "./job.ts";
 
 const MAX_RUNNING = 50;
-// Of those that have ended; their outputs go with them.
+// The number of ended jobs that are kept; the outputs of older ones are removed.
 const MAX_ENDED = 50;
 // A command is shown as running while its sandbox and the record of the project's state are being prepared.
 const PREPARATION_MS = 3_000;
 
-/** A job of which a session's entries tell. */
+/** A job that a session's entries mention. */
 export interface EarlierJob {
   id: string;
-  /** The model was told that it has ended, or that it outlives the session. */
+  /** True if the model was told that it has ended, or that it outlives the session. */
   isEndKnown: boolean;
 }
 
@@ -20,13 +20,13 @@ export class SessionJobs {
   private readonly listeners = new Set<(update: JobUpdate) => void>();
   private readonly foreground = new Set<AbortController>();
   private number = 1;
-  /** When a command was to be moved while there was none. */
+  /** Set if a command was to be moved to the background while there was none. */
   private leaveRequestedMs = Number.NEGATIVE_INFINITY;
   private lostIds: readonly string[] = [];
 
   /**
-   * New jobs get higher numbers than these. The model is told of those that still ran when the session was closed: they
-   * have ended with it.
+   * New jobs get higher numbers than these. The model is told about those that were running when the session was
+   * closed: they ended with it.
    */
   continueFrom(earlier: readonly EarlierJob[]): void {
     this.number = Math.max(this.number, ...earlier.map(({ id }) => Number(id) + 1));
@@ -44,7 +44,7 @@ export class SessionJobs {
     return this.jobs.filter(({ isRunning }) => isRunning).length;
   }
 
-  /** True while a command runs that `leaveForeground` makes a job of. */
+  /** True while a command is running that `leaveForeground` can turn into a job. */
   get hasForeground(): boolean {
     return this.foreground.size > 0;
   }
@@ -53,7 +53,7 @@ export class SessionJobs {
     return this.runningCount < MAX_RUNNING;
   }
 
-  /** @throws Error, for the model, where no further one may be started. */
+  /** @throws Error, for the model, if the limit of jobs is reached. */
   assertRoom(): void {
     if (!this.hasRoom)
       throw new Error(`${MAX_RUNNING} jobs are running, which is the limit. End one with job_kill first.`);
@@ -80,19 +80,19 @@ export class SessionJobs {
     return job;
   }
 
-  /** For a job that was never really started. */
+  /** For a job whose command could not be started. */
   forget(job: Job): void {
     this.jobs.splice(this.jobs.indexOf(job), 1);
     job.output.remove();
   }
 
-  /** Called with each update; returns what ends that. */
+  /** Called with each update; returns a function that unsubscribes. */
   subscribe(listener: (update: JobUpdate) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** For a command that somebody may want to go on in the background: `leave` is aborted then. */
+  /** For a command that the user may move to the background: `leave` is aborted then. */
   enterForeground(): { leave: AbortSignal; done(): void } {
     const controller = new AbortController();
     this.foreground.add(controller);
@@ -109,7 +109,7 @@ export class SessionJobs {
     return true;
   }
 
-  /** What the model has not been told yet: a line for each job that has ended. */
+  /** The pending messages for the model: a line for each job that has ended. */
   takeNotices(): string[] {
     const lost = describeLost(this.lostIds);
     this.lostIds = [];
@@ -139,7 +139,7 @@ export class SessionJobs {
 
 const SHOWN_CHARS = 200;
 
-/** How the model is told of the end of a job, whose number is the first group, or of several. */
+/** The messages to the model about the end of one job, whose number is the first group, or of several. */
 export const JOB_END_NOTICE = /^\[Job (\d+) (?:ended|was killed)/;
 export const LOST_JOBS_NOTICE = /^\[Jobs? (\d+(?:, \d+)*) no longer run/;
 

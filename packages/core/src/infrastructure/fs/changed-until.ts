@@ -2,19 +2,19 @@ import { lstatSync } from "node:fs";
 import { namesIn } from "./seen-file.ts";
 import { toSystemPath } from "./stat.ts";
 
-// Of what is new; a repository that somebody has made since holds thousands of files.
+// The limit of remembered new paths; a repository that somebody has created since contains thousands of files.
 const MAX_ENTRIES = 5_000;
 
 /** Distinguishes files that existed at a moment from later ones, by the times that only the system sets. */
 export class ChangedUntil {
   private entriesLeft = MAX_ENTRIES;
-  /** What this program itself has changed since. */
+  /** The directories that this program itself has changed since. */
   private readonly kept = new Set<string>();
 
   /** @param lastMs the moment, in milliseconds since the epoch. */
   constructor(private readonly lastMs: number) {}
 
-  /** To be called before something is moved out of a directory, which changes that. */
+  /** Call it before something is moved out of a directory, which changes its times. */
   keep(directory: string): void {
     if (this.isOld(directory)) this.kept.add(directory);
   }
@@ -25,7 +25,7 @@ export class ChangedUntil {
     try {
       return lstatSync(toSystemPath(path)).ctimeMs <= this.lastMs;
     } catch {
-      return false; // Not there.
+      return false; // The path does not exist.
     }
   }
 

@@ -5,18 +5,18 @@ import { type DirectoryEntry, findListingRight, readDirectory } from "./director
 import { DirectoryWatch } from "./directory-watch.ts";
 import { findStats, fromNameBytes, REPLACEMENT, toSystemPath } from "./stat.ts";
 
-/** A directory, and as what it is read: one may be read as several things. */
+/** A directory, and the purpose for which it is read: one may be read for several purposes. */
 export interface CachedPlace<Role extends string = string> {
   /** Absolute. */
   path: string;
   role: Role;
 }
 
-/** What directories are read for. */
+/** How directories are read. */
 interface DirectoryReader<Place extends CachedPlace, Content> {
-  /** What counts of a directory's entries. */
+  /** The relevant part of a directory's entries. */
   summarize(place: Place, entries: readonly DirectoryEntry[]): Content;
-  /** False for a file or link that may come or go without changing that; it is told by its name alone. */
+  /** False for a file or link that may be added or removed without changing that part, judged by its name alone. */
   mayCount(name: string, place: Place): boolean;
 }
 
@@ -29,11 +29,11 @@ export interface ReadDirectory<Content> {
 interface CachedDirectory<Place, Content> extends ReadDirectory<Content> {
   place: Place;
   changedNs: bigint;
-  /** False while a change might go unnoticed because clocks of file systems are coarse. */
+  /** False while a change could go unnoticed because the clocks of file systems are coarse. */
   isSettled: boolean;
-  /** Undefined where it is not watched: then its times tell. */
+  /** Undefined if it is not watched: changes are then detected by its times. */
   watch: number | undefined;
-  /** False once a name that may count has come or gone. */
+  /** False once a relevant name was added or removed. */
   isCurrent: boolean;
   /** When it was last seen. */
   round: number;
@@ -43,9 +43,9 @@ interface CachedDirectory<Place, Content> extends ReadDirectory<Content> {
 const SETTLED_AFTER_MS = 3_000;
 
 /**
- * Reads directories again and again, each only where a name in it has come or gone. The kernel tells where it can (see
- * `DirectoryWatch`), else the time of the last change, which only the system sets. Times of modification are not used:
- * every process that may write to a directory can set them.
+ * Reads directories repeatedly, each only if a name in it was added or removed. Changes are reported by the kernel
+ * where it can (see `DirectoryWatch`), otherwise detected by the time of the last change, which only the system sets.
+ * Modification times are not used: every process that may write to a directory can set them.
  */
 export class DirectoryCache<Place extends CachedPlace, Content> implements Disposable {
   private watch: DirectoryWatch | undefined;
@@ -55,7 +55,7 @@ export class DirectoryCache<Place extends CachedPlace, Content> implements Dispo
   private unwatched = 0;
   private hasChanged = true;
 
-  /** @param options.isWatching false where only times are to tell. */
+  /** @param options.isWatching false to use times only. */
   constructor(
     private readonly reader: DirectoryReader<Place, Content>,
     { isWatching = true } = {},
@@ -63,7 +63,7 @@ export class DirectoryCache<Place extends CachedPlace, Content> implements Dispo
     this.watch = isWatching ? DirectoryWatch.open() : undefined;
   }
 
-  /** Takes notice of all changes until now. @returns true where nothing that was seen since `startOver` has changed. */
+  /** Processes all changes until now. @returns true if nothing that was seen since `startOver` has changed. */
   update(): boolean {
     const events = this.watch?.read();
     if (events === undefined) this.hasChanged = true;
@@ -77,14 +77,14 @@ export class DirectoryCache<Place extends CachedPlace, Content> implements Dispo
     return !this.hasChanged && this.unwatched === 0;
   }
 
-  /** To be called before everything is read again; `forgetOthers` follows. */
+  /** Call it before everything is read again; `forgetOthers` follows. */
   startOver(): void {
     this.round += 1;
     this.unwatched = 0;
     this.hasChanged = false;
   }
 
-  /** Drops what was not read since `startOver`. */
+  /** Forgets all directories that were not read since `startOver`. */
   forgetOthers(): void {
     for (const [key, directory] of this.known) {
       if (directory.round === this.round) continue;
@@ -109,7 +109,7 @@ export class DirectoryCache<Place extends CachedPlace, Content> implements Dispo
     try {
       const stats = lstatSync(toSystemPath(place.path), { bigint: true, throwIfNoEntry: false });
       if (!stats?.isDirectory()) return undefined;
-      // Before it is read, so that nothing is missed.
+      // Before reading, so that no change is missed.
       const watch = this.watch?.add(place.path, String(stats.dev));
       if (watch === undefined) this.unwatched += 1;
       if (known && isUnchanged(known, stats, watch))
@@ -123,9 +123,9 @@ export class DirectoryCache<Place extends CachedPlace, Content> implements Dispo
       this.keep(key, directory);
       return { directory, isInPlace: false };
     } catch (error) {
-      // It lost the right in this moment, or its file system has rules of its own.
+      // The permission was removed just now, or the file system has its own rules.
       if (["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) return findUnlistable(place.path);
-      return undefined; // Gone by now. What is to be read later has changed then.
+      return undefined; // Removed in the meantime. Its parent directory has changed then.
     }
   }
 

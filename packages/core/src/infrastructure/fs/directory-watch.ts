@@ -4,11 +4,11 @@ import { libcNames } from "../libc-names.ts";
 import { platformName } from "../runtime.ts";
 import { fromNameBytes, toSystemPath } from "./stat.ts";
 
-/** What became of a name in a watched directory, or of the directory itself. */
+/** An event of a name in a watched directory, or of the directory itself. */
 export interface DirectoryEvent {
   /** As `add` returned it. */
   watch: number;
-  /** Undefined for the directory itself: its mode or its place has changed, or it is gone. */
+  /** Undefined for the directory itself: its mode or its location has changed, or it was removed. */
   name: string | undefined;
   isDirectory: boolean;
 }
@@ -32,13 +32,13 @@ const QUEUE_OVERFLOW = 0x4000;
 const IS_DIRECTORY = 0x40000000;
 const HEADER_BYTES = 16;
 const BUFFER_BYTES = 64 * 1024;
-// Six times what the kernel keeps unless it is told otherwise.
+// Six times the kernel's default limit.
 const MAX_READS = 64;
-// Of somebody who does not read; then reading everything again costs less.
+// The limit of unread events; beyond it, reading everything again costs less.
 const MAX_EVENTS = 20_000;
 const NUL = 0;
 
-// The others are for the editors and servers of the user, who has one limit for all programs.
+// The other watches are left to the user's editors and servers: the limit applies to all programs of a user.
 const SHARE_OF_WATCHES = 4;
 const FEW_WATCHES = 2_048;
 
@@ -56,7 +56,7 @@ const NOTICED: ReadonlySet<number> = new Set([
  */
 export class DirectoryWatch implements Disposable {
   private events: DirectoryEvent[] | undefined = [];
-  // Nobody is notified of a mount on a directory, which shows another one in its place.
+  // The kernel reports no mount on a directory, which shows another directory in its place.
   private mounts = readMounts();
 
   private constructor(private readonly queue: EventQueue) {}
@@ -83,7 +83,7 @@ export class DirectoryWatch implements Disposable {
     this.queue.remove(watch, this);
   }
 
-  /** What has happened since the last call; undefined where that is more than is kept, or something was mounted. */
+  /** The events since the last call; undefined if there were more than are kept, or if something was mounted. */
   read(): readonly DirectoryEvent[] | undefined {
     this.queue.read();
     const { events } = this;
@@ -94,7 +94,7 @@ export class DirectoryWatch implements Disposable {
     return isMountedAlike ? events : undefined;
   }
 
-  /** To be called by the queue. @param event undefined where events were lost. */
+  /** Called by the queue. @param event undefined if events were lost. */
   take(event: DirectoryEvent | undefined): void {
     if (event === undefined || (this.events?.length ?? 0) >= MAX_EVENTS) this.events = undefined;
     this.events?.push(...(event ? [event] : []));
@@ -160,7 +160,7 @@ class EventQueue {
       if (size <= 0) return;
       this.hand(size);
     }
-    // A process makes events faster than they can be read.
+    // A process can cause events faster than they can be read.
     for (const user of this.users) user.take(undefined);
   }
 
@@ -198,7 +198,7 @@ function isNoticedFileSystem(path: string): boolean {
   try {
     return NOTICED.has(Number(statfsSync(toSystemPath(path)).type) >>> 0);
   } catch {
-    return false; // Gone by now.
+    return false; // Removed in the meantime.
   }
 }
 
@@ -219,7 +219,7 @@ function readMaxWatches(): number {
   }
 }
 
-/** Null where there is no C library to call. */
+/** Null if no C library can be called. */
 let calls: WatchCalls | null | undefined;
 
 function loadCalls(): WatchCalls | null {

@@ -5,16 +5,16 @@ import { findStats, readLinkTarget, toSystemPath } from "./stat.ts";
 export interface FollowedLinks {
   /** The links on the way that lie in these, each by a path without links before it. */
   links: string[];
-  /** What the path names, there or not, without links on the way; undefined where that is elsewhere. */
+  /** The path without links, existing or not; undefined if it leads elsewhere. */
   end: string | undefined;
-  /** How many entries were looked at. */
+  /** The number of entries that were read. */
   steps: number;
 }
 
-// Linux gives up after as many.
+// Linux stops after the same number.
 const MAX_LINKS = 40;
 
-// More than paths have; links can be made that lead on and on.
+// More than real paths have; an endless chain of links is possible.
 const MAX_STEPS = 256;
 const MAX_LENGTH = 16_384;
 
@@ -62,6 +62,6 @@ function findTarget(path: string): string | undefined {
   try {
     return findStats(toSystemPath(path))?.isSymbolicLink() ? readLinkTarget(path) : undefined;
   } catch {
-    return undefined; // It may not be looked at, and neither may what lies further down.
+    return undefined; // It is not accessible, and neither is anything below it.
   }
 }

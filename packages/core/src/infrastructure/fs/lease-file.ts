@@ -15,9 +15,9 @@ import { isOwn } from "./directory.ts";
 import { isOpenToOthers, readSmallText } from "./read.ts";
 
 /**
- * A private file of this process in a directory of its own kind, for a later process that finds it after this one was killed.
- * The file's time says until when its content counts, unless it is touched again. What cannot be written
- * is not kept, and nothing is thrown.
+ * A private file of this process in its own directory, for a later process that finds it after this one was killed.
+ * The file's time is the end of its validity, unless the file is updated. Content that cannot be written is dropped;
+ * nothing is thrown.
  */
 export class LeaseFile {
   private readonly path: string;
@@ -35,26 +35,26 @@ export class LeaseFile {
     this.path = join(directory, `${pid}-${startTime}-${randomHex(3)}.json`);
   }
 
-  /** Written only where it differs from before. Where it cannot be, what was written before no longer counts either. */
+  /** Writes the file if its content differs. If that fails, the previous content is no longer valid either. */
   keep(text: string): void {
     if (this.isOver || text === this.kept) return;
     const draft = `${this.path}.draft`;
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       writeFileSync(draft, text, { mode: 0o600 });
-      // A reader finds one whole text, and a time that is not too early.
+      // A reader finds a complete text with a time that is not too early.
       utimesSync(draft, this.untilSeconds, this.untilSeconds);
       renameSync(draft, this.path);
       this.kept = text;
     } catch {
-      this.drop(); // A full disk, as a rule.
+      this.drop(); // Usually a full disk.
     }
   }
 
   drop(): void {
     this.kept = undefined;
     try {
-      // Where it cannot be removed, nothing is as old as it says.
+      // If it cannot be removed, it is marked as expired.
       utimesSync(this.path, 0, 0);
       rmSync(this.path, { force: true });
     } catch {
@@ -62,17 +62,17 @@ export class LeaseFile {
     }
   }
 
-  /** It counts from now on, until the next call or for the time of the lease. */
+  /** Makes it valid from now on, until the next call or for the time of the lease. */
   extend(): void {
     this.isAtRest = false;
     this.touch(now() + this.leaseMs);
   }
 
-  /** It counts until now, whenever this is called again. */
+  /** Makes it valid until now, with every call. */
   rest(): void {
     if (this.isAtRest) return;
     this.isAtRest = true;
-    // What was made in the last millisecond has a fraction more.
+    // Files of the last millisecond have a fractional part in their times.
     this.touch(now() + 1);
   }
 
@@ -93,21 +93,24 @@ export class LeaseFile {
     try {
       utimesSync(this.path, this.untilSeconds, this.untilSeconds);
     } catch {
-      this.kept = undefined; // Somebody has removed it: it is written again with the next text.
+      this.kept = undefined; // Somebody has removed the file: it is written again with the next text.
     }
   }
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** What a process that has died has left. */
+/** The file of a dead process. */
 export interface LeftFile {
   text: string;
-  /** Until when it counted, in milliseconds since the epoch. */
+  /** The end of its validity, in milliseconds since the epoch. */
   untilMs: number;
 }
 
-/** Takes what dead processes have left in a directory, and removes it. @param take may throw, which `fail` is told of. */
+/**
+ * Reads the files of dead processes in a directory, and removes them. @param take may throw; `fail` receives the
+ * error.
+ */
 export function takeLeftFiles(
   directory: string,
   take: (left: LeftFile) => void,
@@ -120,7 +123,7 @@ export function takeLeftFiles(
       const path = join(directory, name);
       try {
         const stats = lstatSync(path, { bigint: true });
-        // Somebody else may have written it.
+        // Somebody else may have written the file.
         const isOurs = stats.isFile() && isOwn(stats) && !isOpenToOthers(stats);
         if (isOurs && !name.endsWith(".draft"))
           take({ text: readSmallText(path, MAX_BYTES) ?? "", untilMs: Number(stats.mtimeMs) });
@@ -135,7 +138,7 @@ export function takeLeftFiles(
   }
 }
 
-/** Whose a file is, by its name alone. */
+/** The owner of a file, by its name alone. */
 function parseName(name: string): ProcessIdentity | undefined {
   const [, pid, startTime] = /^([1-9]\d{0,9})-(\d*)-[0-9a-f]+\.json$/.exec(name) ?? [];
   return pid === undefined ? undefined : { pid: Number(pid), ...(startTime && { startTime }) };

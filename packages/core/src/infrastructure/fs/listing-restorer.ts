@@ -10,15 +10,15 @@ const FOR_GOOD: ReadonlySet<string> = new Set(["EPERM", "EROFS", "ENOTSUP", "EOP
 
 /** Makes directories listable again, as their owner, and remembers which. */
 export class ListingRestorer {
-  /** With their modes as they are now, in octal digits. */
+  /** With their current modes, in octal digits. */
   readonly opened: { path: string; mode: string }[] = [];
-  /** Those about which nothing can be done, by identity. */
+  /** Directories that cannot be made listable, by identity. */
   readonly stuck = new Map<string, LocatedDirectory>();
 
-  /** @param isLeft for the directories that are to stay as they are. */
+  /** @param isLeft for the directories that must not be changed. */
   constructor(private readonly isLeft: (directory: LocatedDirectory) => boolean) {}
 
-  /** False where it is as it was. */
+  /** False if nothing was changed. */
   readonly reveal = (directory: LocatedDirectory): boolean => {
     if (this.isLeft(directory)) return false;
     try {
@@ -26,7 +26,7 @@ export class ListingRestorer {
       this.opened.push({ path, mode: makeListable(path, identity) });
       return true;
     } catch (error) {
-      // What is swapped in this moment is met again.
+      // A directory that is replaced at this moment is found again later.
       if (isForGood(error)) this.stuck.set(directory.identity, directory);
       return false;
     }
@@ -35,7 +35,8 @@ export class ListingRestorer {
 
 function isForGood(error: unknown): boolean {
   const code = systemErrorCode(error) ?? "";
-  // Only on Linux can a directory be held open without the right to list it. There a directory above it has lost its own.
+  // Only Linux can hold a directory open without the permission to list it. On other systems, a parent directory has
+  // lost its own.
   const isUnreachable = code === "EACCES" && platformName() !== "linux";
   return error instanceof ForeignDirectoryError || FOR_GOOD.has(code) || isUnreachable;
 }

@@ -9,16 +9,16 @@ import { findStats, toSystemPath } from "./stat.ts";
 const OWNER_MAY_ALL = 0o700;
 const MODE_BITS = 0o7777;
 
-// What is more stays beside where it was: nobody waits for gigabytes, or has a disk filled with them.
+// Larger files stay beside their original path: copying gigabytes takes too long and could fill a disk.
 const MAX_COPIED_BYTES = 64 * 1024 * 1024;
 const MAX_COPIED_ENTRIES = 10_000;
 
-/** What may still be copied to another disk, where something cannot be moved there. */
+/** How much may still be copied to another disk if a file cannot be moved there. */
 export class CopyAllowance {
   private bytes = MAX_COPIED_BYTES;
   private entries = MAX_COPIED_ENTRIES;
 
-  /** False where a file or directory is more than that. */
+  /** False if a file or directory exceeds the allowance. */
   take(path: string): boolean {
     const stats = lstatSync(toSystemPath(path));
     this.entries -= 1;
@@ -43,9 +43,9 @@ export function moveAway(
   const meaningless = `moved-by-diligent-${generateEntryId()}`;
   const end = path.lastIndexOf("/");
   try {
-    // Another process may put a link in the place of a directory above it.
+    // Another process may replace a parent directory by a link.
     using parent = HeldDirectory.open(path.slice(0, end) || "/");
-    // First out of the way, which takes no time, then elsewhere, which may take some or be impossible.
+    // First renamed in place, which is immediate, then moved elsewhere, which may be slow or impossible.
     using _ = renameIn(parent, path.slice(end + 1), meaningless);
     return bring(parent, meaningless, { target, allowance });
   } catch (error) {
@@ -54,7 +54,7 @@ export function moveAway(
   }
 }
 
-/** @returns what gives the directory its mode back, if that had to be changed. */
+/** @returns a function that restores the directory's mode if it had to be changed. */
 function renameIn(parent: HeldDirectory, from: string, to: string): Disposable {
   const rename = () => renameSync(toSystemPath(parent.at(from)), parent.at(to));
   try {
@@ -63,7 +63,7 @@ function renameIn(parent: HeldDirectory, from: string, to: string): Disposable {
   } catch (error) {
     if (systemErrorCode(error) !== "EACCES") throw error;
   }
-  // A command may have made its directory read-only, and so may the user have before.
+  // A command may have made its directory read-only, or the user may have done so before.
   const place = parent.pathForChildren;
   const mode = statSync(place).mode & MODE_BITS;
   chmodSync(place, mode | OWNER_MAY_ALL);
@@ -86,19 +86,20 @@ function bring(
   const path = `${parent.realPath}/${name}`;
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    // What was moved there before stays.
+    // Files that were moved there before stay.
     if (findStats(target) !== undefined) return path;
     makeMovable(parent, name);
     const isWhole = moveOver(parent.at(name), target, allowance);
     return isWhole ? target : `${target}; what could not be removed of it is still in ${path}`;
   } catch {
-    // Another disk and too little space on it, too much, or a pipe: what counts is that it is out of the way.
+    // Another disk without enough space, a file that is too large, or a pipe: it only matters that the original path
+    // is free.
     tryToRemove(target);
     return path;
   }
 }
 
-/** False where it was copied and could not be removed. */
+/** False if it was copied but could not be removed. */
 function moveOver(from: string, target: string, allowance: CopyAllowance): boolean {
   try {
     renameSync(from, target);
@@ -115,7 +116,7 @@ function tryToRemove(path: string): boolean {
     rmSync(path, { recursive: true, force: true });
     return true;
   } catch {
-    return false; // A directory in it may not be written to.
+    return false; // A directory inside it is not writable.
   }
 }
 

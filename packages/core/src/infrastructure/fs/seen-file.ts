@@ -2,20 +2,20 @@ import { lstatSync } from "node:fs";
 import { readEntries } from "./directory-cache.ts";
 import { readLinkTarget, toSystemPath } from "./stat.ts";
 
-/** What is at a path; links are not followed. */
+/** The file at a path; links are not followed. */
 export interface SeenFile {
   /** Absolute. */
   path: string;
   kind: "directory" | "file" | "link";
-  /** Which it is, under whatever name: device and inode. */
+  /** The identity of the file under any name: device and inode. */
   identity: string;
-  /** That of the directory it lies in. */
+  /** The identity of its directory. */
   parentIdentity: string;
-  /** Of a link: as it is written. */
+  /** For a link: its target as written. */
   target?: string;
 }
 
-/** Undefined for what is not there, or may not be looked at. */
+/** Undefined if it does not exist or is not accessible. */
 export function lookAt(path: string): SeenFile | undefined {
   try {
     const [stats, parent] = [path, directoryOf(path) || "/"].map((one) =>
@@ -30,11 +30,11 @@ export function lookAt(path: string): SeenFile | undefined {
     if (stats.isSymbolicLink()) return { ...seen, kind: "link", target: readLinkTarget(path) };
     return { ...seen, kind: stats.isDirectory() ? "directory" : "file" };
   } catch {
-    return undefined; // Missing, or in a directory of somebody else's.
+    return undefined; // Missing, or in another user's directory.
   }
 }
 
-/** The names in a directory; undefined for what is none or cannot be listed. */
+/** The names in a directory; undefined if it is not a directory or cannot be listed. */
 export function namesIn(path: string): string[] | undefined {
   try {
     return lookAt(path)?.kind === "directory" ? readEntries(path).map(({ name }) => name) : undefined;
@@ -43,12 +43,12 @@ export function namesIn(path: string): string[] | undefined {
   }
 }
 
-/** As `dirname`, which loses the bytes of a name that is not text; empty for what lies right in `/`. */
+/** Like `dirname`, but keeps the bytes of a name that is not valid text; empty for entries of `/`. */
 export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }
 
-/** As `basename`; see `directoryOf`. */
+/** Like `basename`; see `directoryOf`. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -14,7 +14,7 @@ export function toCanonicalHost(text: string): string | undefined {
   return name === "" || name.startsWith(".") || name.includes("..") ? undefined : name;
 }
 
-// Of a name in the domain name system, and the brackets of an address.
+// The maximum length of a domain name, plus the brackets of an address.
 const MAX_HOST_CHARACTERS = 255;
 
 /** 4 or 6 for an address in its usual notation, else 0. `node:net` has it, too, but is not loaded with the program. */
@@ -42,7 +42,7 @@ export function isPublicAddress(address: string): boolean {
   return version === 6 && isPublicIpv6(toGroups(address));
 }
 
-/** An IPv4-mapped address is the IPv4 address: a system connects to that. */
+/** An IPv4-mapped address stands for the IPv4 address: systems connect to that one. */
 function toPlainAddress(address: string): string {
   const groups = toGroups(address);
   const [high = 0, low = 0] = groups.slice(6);
@@ -70,7 +70,7 @@ function toGroups(address: string): number[] {
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
 
-/** From the registries of special-purpose addresses of the IANA, and one more. */
+/** From IANA's registries of special-purpose addresses, with one addition. */
 const SPECIAL_IPV4: readonly [network: string, bits: number][] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -85,7 +85,7 @@ const SPECIAL_IPV4: readonly [network: string, bits: number][] = [
   ["198.18.0.0", 15],
   ["198.51.100.0", 24],
   ["203.0.113.0", 24],
-  // At this address, Azure answers the machines that run there.
+  // Azure's metadata service for virtual machines.
   ["168.63.129.16", 32],
   // Multicast, reserved, broadcast.
   ["224.0.0.0", 3],
@@ -103,7 +103,7 @@ function isPublicIpv6(groups: readonly number[]): boolean {
   const isTranslated =
     first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0);
   const [high = 0, low = 0] = groups.slice(6);
-  // The address of an IPv4 computer for those who have IPv6 only.
+  // The address of an IPv4 host for clients that only have IPv6.
   if (isTranslated) return isPublicIpv4(high * 65_536 + low);
   // Everything else outside 2000::/3 is local, reserved, or a form of an IPv4 address that nobody routes.
   if (first < 0x2000 || first > 0x3fff) return false;

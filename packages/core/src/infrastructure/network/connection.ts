@@ -1,15 +1,15 @@
 import type { HostAndPort } from "./host-pattern.ts";
 
-/** A connection that a sandboxed process wanted to make. */
+/** A connection that a sandboxed process requested. */
 export interface NetworkConnection extends HostAndPort {
   allowed: boolean;
-  /** What allowed or refused it, a clause such as `the entry example.com`. */
+  /** The rule or answer that allowed or refused it, as a clause such as `the entry example.com`. */
   by: string;
   /** In both directions. */
   bytes: number;
-  /** Why an allowed connection came to nothing, a clause. */
+  /** Why an allowed connection failed, as a clause. */
   problem?: string;
-  /** The command line of the process, as far as it is known. */
+  /** The command line of the process, if it is known. */
   command?: string;
 }
 

@@ -1,6 +1,6 @@
 import { isAddress, toCanonicalHost } from "./addresses.ts";
 
-/** A host with a port, as somebody wants to connect to it; see `toCanonicalHost`. */
+/** A requested host with its port; see `toCanonicalHost`. */
 export interface HostAndPort {
   host: string;
   port: number;

@@ -1,6 +1,8 @@
 import { type HostPattern, parseHostPattern } from "./host-pattern.ts";
 
-/** What sandboxed commands reach: nothing, any public host, or the hosts of a list; see `parseHostPattern`. */
+/**
+ * The hosts that sandboxed commands can reach: none, any public host, or the hosts of a list; see `parseHostPattern`.
+ */
 export type NetworkSetting = "off" | "on" | { allow: readonly string[] };
 
 /** In a list of hosts, this word stands for the public package registries. */
@@ -38,7 +40,7 @@ export function toHostPatterns(allow: readonly string[]): HostPattern[] {
  * managers download, from the documentation of each.
  */
 export const PACKAGE_REGISTRY_HOSTS: readonly string[] = [
-  // npm, and the name by which yarn reaches the same registry.
+  // npm, and yarn's name for the same registry.
   ...["registry.npmjs.org", "registry.yarnpkg.com"],
   // PyPI: index and files.
   ...["pypi.org", "files.pythonhosted.org"],

@@ -6,7 +6,10 @@ import { type ChildProcess, startProcess } from "../../infrastructure/process/pr
 import type { SandboxMounts } from "./mounts.ts";
 import { readUntilReady, type SessionNamespace } from "./session-namespace.ts";
 
-/** Of the process in the mounts. A command may end its `sleep`, and itself: then the next command makes its own mounts. */
+/**
+ * The script of the process that holds the mounts. A command may end its `sleep` or the process itself: the next
+ * command then creates its own mounts.
+ */
 const SCRIPT = `echo ready
 exec >/dev/null 2>&1
 while :; do sleep 2147483647 & wait; done`;
@@ -31,11 +34,11 @@ export class PreparedMounts {
     readonly key: string,
     private readonly holder: ChildProcess,
     private readonly table: string,
-    /** The number of the process in the namespaces of the session, and of its mount namespace. */
+    /** The process id in the session's namespaces, and of its mount namespace. */
     private readonly ids: Readonly<Record<"process" | "namespace", string>>,
   ) {}
 
-  /** @returns undefined where bubblewrap fails, which the next command meets itself. */
+  /** @returns undefined if bubblewrap fails; the next command then reports the same failure. */
   static async make(
     { argv, inheritedFiles, key, shell }: MountPlan,
     namespace: SessionNamespace,
@@ -52,7 +55,7 @@ export class PreparedMounts {
     });
     const said = await readUntilReady(holder);
     const { childProcessId, mountNamespace } = holder.report ?? {};
-    // What still reads keeps this program alive.
+    // A pending read keeps this program alive.
     await holder.report?.stop();
     holder.release();
     if (said.endsWith("ready\n") && childProcessId !== undefined && mountNamespace !== undefined)
@@ -64,7 +67,7 @@ export class PreparedMounts {
     return undefined;
   }
 
-  /** False once the process has ended, whose number another one may have by now. */
+  /** False once the process has ended; its id may belong to another process by then. */
   get isAlive(): boolean {
     return readMountNamespace(Number(this.ids.process), this.table) === this.ids.namespace;
   }
@@ -76,7 +79,7 @@ export class PreparedMounts {
     return [nsenter, ...namespaces, "--", ...argv];
   }
 
-  /** Commands that run in the mounts keep theirs. */
+  /** Commands that are running keep their mounts. */
   end(): void {
     this.holder.kill();
   }
@@ -96,7 +99,7 @@ export function describeMounts(argv: readonly string[], { processTable }: Sessio
   return JSON.stringify([processTable, argv, files, mounted]);
 }
 
-/** False where the directories that each command gets for itself would cover what it may write to. */
+/** False if the private directories of a command would cover a writable directory. */
 export function canPrepareMounts({ writable, temporary }: SandboxMounts, own: readonly string[]): boolean {
   const kept = [...writable, ...(temporary ? [temporary.directory] : [])];
   return temporary !== undefined && !kept.some((path) => own.some((directory) => isInside(path, directory)));
