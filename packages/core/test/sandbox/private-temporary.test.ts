@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { preparePrivateTemporary } from "../../src/sandbox/box/seccomp.ts";
 import { findBoxProblem, makeBoxedProject } from "../support/boxed-project.ts";
-import { makeTempDir } from "../support/temp-dir.ts";
+import { makeTempDir, temporaryBase } from "../support/temp-dir.ts";
 
 const problem = await findBoxProblem();
 
@@ -55,7 +54,7 @@ describe.skipIf(problem !== undefined)("a directory that the user's configuratio
 
 describe.skipIf(problem !== undefined)("the path to a project among temporary files", () => {
   test("cannot be replaced by a command", async () => {
-    const place = await makeBoxedProject({ sharedTemporary: [realpathSync(tmpdir())] });
+    const place = await makeBoxedProject({ sharedTemporary: [realpathSync(temporaryBase())] });
     const { output } = await place.run(
       `echo 1 > made; echo 2 > $TMPDIR/two; mv ${place.top} ${place.top}-x || mkdir ${place.top}/beside; cat $TMPDIR/two`,
     );
@@ -74,7 +73,7 @@ describe.skipIf(problem !== undefined)("a program among temporary files", () => 
     writeFileSync(join(place, "private"), "CANARY\n");
     const PATH = `${join(place, links)}:${process.env.PATH}`;
     const project = await makeBoxedProject({
-      sharedTemporary: [realpathSync(tmpdir())],
+      sharedTemporary: [realpathSync(temporaryBase())],
       environment: { PATH },
     });
     return project.run(`hello; cat ${place}/private; hello > ${join(place, links)}/made`);
