@@ -10,7 +10,7 @@ import {
   toHostPatternText,
 } from "../../infrastructure/network/host-pattern.ts";
 import { type NetworkSetting, toHostPatterns } from "../../infrastructure/network/network-setting.ts";
-import { type Environment, sleep } from "../../infrastructure/runtime.ts";
+import { type Environment, randomHex, sleep } from "../../infrastructure/runtime.ts";
 import { NamespaceRelay } from "./namespace-relay.ts";
 import type { ResolveName } from "./outbound.ts";
 import { type Authorization, type ConnectionRecord, NetworkProxy, type WantedConnection } from "./proxy.ts";
@@ -72,6 +72,7 @@ interface OpenCommand extends NetworkedCommand {
 
 const ANSWER_LIMIT_MS = 60_000;
 const MAX_ATTEMPTS = 2;
+const LABEL_BYTES = 16;
 
 // A command that tries more hosts needs no longer list.
 const MAX_EXPLAINED = 5;
@@ -84,7 +85,6 @@ export class SessionNetwork {
   private readonly patterns: readonly HostPattern[];
   private readonly commands = new Map<string, OpenCommand>();
   private readonly questions = new Map<string, Promise<boolean>>();
-  private count = 0;
   private proxy: Promise<NetworkProxy> | undefined;
   private openProxy: NetworkProxy | undefined;
   private relay: { relay: NamespaceRelay; namespaceId: number } | undefined;
@@ -96,8 +96,8 @@ export class SessionNetwork {
 
   /** Opens the network for a command. @throws Error with the reason, a clause, when that is not possible. */
   async open(namespace: JoinableNamespace, command: NetworkedCommand): Promise<CommandNetwork> {
-    this.count += 1;
-    const label = String(this.count);
+    // Commands see the proxy's socket, and could pretend to be others by a label that they guess.
+    const label = randomHex(LABEL_BYTES);
     const { relay, port } = await this.openPort(namespace, label);
     const opened: OpenCommand = {
       ...command,
@@ -190,6 +190,7 @@ export class SessionNetwork {
 
   private async authorize(wanted: WantedConnection): Promise<Authorization> {
     const { host, port } = wanted;
+    if (!this.commands.has(wanted.label)) return refuse("it does not come from a command of this session");
     const pattern = this.patterns.find((each) => matchesHostPattern(each, wanted));
     if (pattern) {
       const mayBePrivate = isAddress(pattern.host);
