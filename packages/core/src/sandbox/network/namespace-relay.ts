@@ -27,7 +27,7 @@ function pass(label, client) {
   proxy.pipe(client);
 }
 function open(label) {
-  const listener = net.createServer({ allowHalfOpen: true }, (client) => pass(label, client));
+  const listener = net.createServer({ allowHalfOpen: true, noDelay: true }, (client) => pass(label, client));
   listeners.set(label, listener);
   listener.on("error", () => stdout.write(label + " 0\\n"));
   listener.listen(0, "127.0.0.1", () => stdout.write(label + " " + listener.address().port + "\\n"));

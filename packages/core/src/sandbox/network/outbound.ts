@@ -127,7 +127,7 @@ async function openSocket(
 ): Promise<Socket> {
   const socket =
     serverName === undefined
-      ? connect({ host, port, allowHalfOpen: true })
+      ? connect({ host, port, allowHalfOpen: true, noDelay: true })
       : connectTls({ host, port, ...(!isAddress(serverName) && { servername: serverName }) });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(serverName === undefined ? "connect" : "secureConnect", () => resolve());
