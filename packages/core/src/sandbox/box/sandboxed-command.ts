@@ -61,7 +61,7 @@ interface SandboxedShellOptions {
   namespace?: SessionNamespace | undefined;
   /** A correction for the model, sent with the first result: a statement about the sandbox that does not hold here. */
   firstNote?: string | undefined;
-  /** What commands reach through the namespaces that they share; undefined where that is nothing. */
+  /** The network of the shared namespaces; undefined if commands have none. */
   network?: SessionNetwork | undefined;
   /** The start of the session, in milliseconds since the epoch. */
   sessionStart: number;
@@ -102,9 +102,9 @@ export class SandboxedShell implements ShellWrapper {
   private readonly projectSecrets: ProjectSecrets;
   private hasGivenFirstNote = false;
   private prepared: PreparedMounts | undefined;
-  /** What the next call of `prepare` makes. */
+  /** The arguments for the next call of `prepare`. */
   private wanted: MountPlan | undefined;
-  /** Of the mounts that were made last, or are being made. */
+  /** Describes the mounts that were created last or are being created. */
   private preparedKey: string | undefined;
   private isClosed = false;
 
@@ -365,7 +365,7 @@ export class SandboxedShell implements ShellWrapper {
     const { namespace } = this.options;
     this.wanted = undefined;
     if (wanted === undefined || namespace?.isAlive !== true || this.isClosed) return;
-    // What fails once is not tried again, nor is what is being made.
+    // Mounts that failed or are being created are not requested again.
     this.preparedKey = wanted.key;
     const mounts = await PreparedMounts.make(wanted, namespace).catch(() => undefined);
     if (this.isClosed || this.preparedKey !== wanted.key) return mounts?.end();

@@ -1,11 +1,11 @@
-/** What the first bytes of a connection are. */
+/** The meaning of the first bytes of a connection. */
 export type FirstBytes =
-  /** More bytes are needed to tell. */
+  /** More bytes are needed to decide. */
   | { kind: "incomplete" }
   | { kind: "not_tls" }
   /** The beginning of a TLS connection, with the server name that the client asks for, if it does. */
   | { kind: "client_hello"; serverName?: string }
-  /** TLS that cannot be read: nobody could say which server it asks for. */
+  /** Unreadable TLS: the requested server is unknown. */
   | { kind: "malformed" };
 
 const HANDSHAKE_RECORD = 0x16;
@@ -15,7 +15,7 @@ const MAX_HELLO_BYTES = 64 * 1024;
 const SERVER_NAME_EXTENSION = 0;
 const HOST_NAME = 0;
 
-/** Reads a ClientHello of TLS 1.0 to 1.3 (RFC 8446, 4.1.2), however it is cut into records. */
+/** Reads a ClientHello of TLS 1.0 to 1.3 (RFC 8446, 4.1.2), at any record boundaries. */
 export function readClientHello(bytes: Buffer): FirstBytes {
   if (bytes.length === 0) return { kind: "incomplete" };
   if (bytes[0] !== HANDSHAKE_RECORD || (bytes.length > 1 && bytes[1] !== 3)) return { kind: "not_tls" };
@@ -37,7 +37,7 @@ export function readClientHello(bytes: Buffer): FirstBytes {
   }
 }
 
-/** The end of the given bytes is the end of a field that says how long it is. */
+/** Thrown at the end of the given bytes if a field states a greater length. */
 class FieldReader {
   private at = 0;
 

@@ -5,29 +5,29 @@ export type BodyLength = { kind: "bytes"; count: number } | { kind: "chunked" };
 
 /** The head of a request to a proxy. */
 export type ProxyRequest =
-  /** A tunnel to this host is wanted. */
+  /** The client requests a tunnel to this host. */
   | { kind: "connect"; host: string; port: number }
   | { kind: "forward"; host: string; port: number; request: ForwardedRequest };
 
-/** A request that the proxy itself sends on. */
+/** A request that the proxy itself forwards. */
 export interface ForwardedRequest {
   method: string;
   /** Path and query. */
   path: string;
-  /** Without those that concern one connection only, and without `Host`. */
+  /** Without headers that concern one connection only, and without `Host`. */
   headers: readonly Header[];
   body: BodyLength;
 }
 
 type Header = readonly [name: string, value: string];
 
-/** A head that is not valid, or not possible here; the problem is a sentence. */
+/** An invalid or unsupported head; the problem is a sentence. */
 export interface RefusedHead {
   status: number;
   problem: string;
 }
 
-/** Heads end with this. */
+/** The end of a head. */
 export const HEAD_END = "\r\n\r\n";
 export const MAX_HEAD_BYTES = 64 * 1024;
 
@@ -37,7 +37,7 @@ const HEADER_LINE = new RegExp(`^(${TOKEN}):[ \\t]*(.*?)[ \\t]*$`);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is searched for.
 const CONTROL_CHARACTER = /[\0-\x08\n-\x1f\x7f]/;
 
-/** Headers that concern one connection only (RFC 9110, 7.6.1), and those by which another one would begin. */
+/** Headers that concern one connection only (RFC 9110, 7.6.1), and those that switch to another protocol. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authorization", "proxy-authenticate"],
   ...["te", "trailer", "upgrade", "http2-settings"],
@@ -47,8 +47,9 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 const OF_MESSAGE: ReadonlySet<string> = new Set(["host", "content-length", "transfer-encoding"]);
 
 /**
- * Parses the head of a request. What different readers could understand differently is refused.
- * @param origin where requests go that name only a path; without it, they must name their host themselves.
+ * Parses the head of a request. Heads that readers could interpret differently are rejected.
+ *
+ * @param origin the target of requests that contain only a path; without it, they must name their host.
  */
 export function parseProxyRequest(head: Buffer, origin?: HostAndPort): ProxyRequest | RefusedHead {
   const [first = "", ...lines] = head.toString("latin1").slice(0, -HEAD_END.length).split("\r\n");
@@ -107,7 +108,7 @@ function parseHeaders(lines: readonly string[]): Header[] | undefined {
   return headers;
 }
 
-/** Undefined where two readers could see two lengths: a second request could be hidden in the difference. */
+/** Undefined if two readers could see different lengths: a second request could be hidden in the difference. */
 function findBodyLength(headers: readonly Header[]): BodyLength | undefined {
   const valuesOf = (wanted: string) =>
     headers.flatMap(([name, value]) => (name.toLowerCase() === wanted ? [value] : []));
@@ -134,8 +135,9 @@ function headersToPassOn(headers: readonly Header[], dropped: readonly string[] 
 }
 
 /**
- * The head with which a request is sent on: `Host` is the host that was decided about, whatever the client wrote
- * there, and no second request follows on the connection.
+ * The head of a forwarded request: `Host` is the evaluated host, whatever the client wrote there, and no second
+ * request follows on the connection.
+ *
  * @param proxy how it is sent to another proxy: with the whole address, and its authorization.
  */
 export function formatForwardedHead(
@@ -160,13 +162,13 @@ function toHostHeader({ host, port }: HostAndPort): string {
   return port === 80 ? name : `${name}:${port}`;
 }
 
-/** The head of an answer as the client gets it, which then expects the end of the connection. */
+/** The head of an answer for the client, which then expects the end of the connection. */
 export function toAnswerHead(head: Buffer): { text: string; isFinal: boolean } | undefined {
   const [first = "", ...lines] = head.toString("latin1").slice(0, -HEAD_END.length).split("\r\n");
   const [, digits] = /^HTTP\/1\.[01] (\d{3})(?: .*)?$/.exec(first) ?? [];
   const headers = parseHeaders(lines);
   const status = Number(digits);
-  // No protocol was asked for that the connection could switch to.
+  // The client requested no protocol that the connection could switch to.
   if (headers === undefined || Number.isNaN(status) || status < 100 || status === 101) return undefined;
   const isFinal = status >= 200;
   const passed = headersToPassOn(headers).map(([name, value]) => `${name}: ${value}`);

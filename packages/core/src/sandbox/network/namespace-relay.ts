@@ -49,7 +49,7 @@ stdin.on("data", (chunk) => {
 stdin.on("end", () => exit(0));
 `;
 
-// More than the proxy serves at a time or lets wait.
+// More than the proxy serves or queues at a time.
 const MAX_CONNECTIONS = 1_500;
 const ANSWER_LIMIT_MS = 10_000;
 const MAX_ANSWER_CHARACTERS = 1_000;
@@ -80,7 +80,7 @@ export class NamespaceRelay {
   }): NamespaceRelay {
     const { marked } = markEnvironment({
       PATH: "/usr/bin:/bin",
-      // The packaged program is Bun with this variable; for Bun itself it means nothing.
+      // The packaged program acts as Bun if this variable is set; Bun itself ignores it.
       BUN_BE_BUN: "1",
       DILIGENT_RELAY_SOCKET: socketPath,
       DILIGENT_RELAY_LIMIT: String(MAX_CONNECTIONS),
@@ -92,7 +92,7 @@ export class NamespaceRelay {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",
-      // The keys of a terminal do not reach it.
+      // In its own session, it receives no signals from the terminal's keys.
       detached: true,
     });
     child.unref();
@@ -101,7 +101,7 @@ export class NamespaceRelay {
 
   /** Listens for connections that get this label, a word. @returns the port. @throws Error when it cannot. */
   openPort(label: string): Promise<number> {
-    // One at a time: an answer belongs to the last request.
+    // One request at a time: an answer belongs to the last request.
     const port = this.last.then(() => this.requestPort(label));
     this.last = port.catch(() => {});
     return port;
@@ -125,7 +125,7 @@ export class NamespaceRelay {
     throw new Error(`the relay to the network could not listen${await this.readProblem()}`);
   }
 
-  /** It may have ended in this moment: then there is no answer. */
+  /** If it has just ended, there is no answer. */
   private tell(line: string): void {
     try {
       this.child.stdin.write(`${line}\n`);
@@ -135,7 +135,7 @@ export class NamespaceRelay {
     }
   }
 
-  /** What it says until the end of a line; less when it has ended or takes too long. */
+  /** Its output to the end of a line; less if it has ended or takes too long. */
   private async readLine(): Promise<string> {
     const reader = this.child.stdout.getReader();
     const decoder = new TextDecoder();

@@ -2,13 +2,13 @@ import { toCanonicalHost } from "../../infrastructure/network/addresses.ts";
 import { type FirstBytes, readClientHello } from "./client-hello.ts";
 import type { SocketReader } from "./socket-reader.ts";
 
-/** How a client begins to use a tunnel. */
+/** The first bytes of a client in a tunnel. */
 export type Opening =
-  /** With TLS for the tunnel's own host, or with a protocol that is not looked into. */
+  /** TLS for the tunnel's own host, or a protocol that is not inspected. */
   | { kind: "opaque" }
-  /** With a request of plain HTTP, which names a host itself. */
+  /** A plain HTTP request, which names a host itself. */
   | { kind: "http" }
-  /** With TLS for another host; the problem is a clause. */
+  /** TLS for another host; the problem is a clause. */
   | { kind: "refused"; problem: string };
 
 const MAX_OPENING_BYTES = 64 * 1024;
@@ -25,14 +25,14 @@ export async function inspectOpening(reader: SocketReader, host: string): Promis
     const isComplete = chunk === undefined || bytes.length > MAX_OPENING_BYTES;
     const opening = findOpening(bytes, host, isComplete);
     if (opening === undefined) continue;
-    // Empty lines before a request mean nothing.
+    // Servers ignore empty lines before a request.
     const start = opening.kind === "http" ? bytes.findIndex((byte) => byte !== 0x0d && byte !== 0x0a) : 0;
     reader.unread(bytes.subarray(start));
     return opening;
   }
 }
 
-/** Undefined while more bytes are needed and there may be some. */
+/** Undefined while more bytes are needed and may still arrive. */
 function findOpening(bytes: Buffer, host: string, isComplete: boolean): Opening | undefined {
   const hello = readClientHello(bytes);
   switch (hello.kind) {
@@ -58,7 +58,7 @@ function checkServerName(
   return { kind: "refused", problem: `its TLS asks for ${JSON.stringify(serverName)}` };
 }
 
-/** HTTP shows in its first line, before which servers accept empty ones. */
+/** An HTTP request shows in its first line; servers accept empty lines before it. */
 function findPlainOpening(bytes: Buffer, isComplete: boolean): Opening | undefined {
   const text = bytes.toString("latin1").replace(/^[\r\n]+/, "");
   const [line = "", ...more] = text.split("\n", 2);

@@ -8,24 +8,24 @@ import { HEAD_END, MAX_HEAD_BYTES } from "./http-message.ts";
 import { SocketReader, writeChunk } from "./socket-reader.ts";
 import { findUpstreamProxy, type UpstreamProxy } from "./upstream-proxy.ts";
 
-/** Finds the addresses of a name. @throws Error when there are none. */
+/** Resolves a name. @throws Error if it has no addresses. */
 export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 /** How connections leave this machine. */
 export interface OutboundOptions {
   /** Its variables name the user's own proxy. */
   environment: Environment;
-  /** That of the system when left out. */
+  /** By default, the system's resolver. */
   resolve?: ResolveName | undefined;
-  /** For the name and for each address. */
+  /** The time limit for resolving the name and for connecting to each address. */
   timeoutMs?: number | undefined;
 }
 
 /** A connection to make. The host is canonical and allowed. */
 export interface OutboundTarget extends HostAndPort {
-  /** True for an address that the user has named, which need not be a public one. */
+  /** True for an address that the user has listed, which need not be public. */
   mayBePrivate: boolean;
-  /** The proxy sends a request of plain HTTP on; otherwise it passes bytes on. */
+  /** The proxy forwards a plain HTTP request; otherwise it passes bytes through. */
   isPlainHttp: boolean;
 }
 
@@ -33,11 +33,11 @@ export interface OutboundTarget extends HostAndPort {
 export interface Outbound {
   socket: Socket;
   reader: SocketReader;
-  /** Set where requests go to another proxy, which forwards them. */
+  /** Set if requests go to another proxy, which forwards them. */
   forwardingProxy?: UpstreamProxy;
 }
 
-/** Why there is no connection: a clause, and whether the rules about hosts are the reason. */
+/** Why there is no connection: a clause, and whether the host rules are the reason. */
 export class OutboundError extends Error {
   constructor(
     message: string,
@@ -56,8 +56,9 @@ const resolveBySystem: ResolveName = async (name) => {
 };
 
 /**
- * Connects to a host. A name is resolved once, and the connection is made to an address that was checked: what the name
- * means a moment later changes nothing.
+ * Connects to a host. A name is resolved once, and the connection is made to a checked address, so that a later
+ * change of the name has no effect.
+ *
  * @throws OutboundError
  */
 export async function openOutbound(target: OutboundTarget, options: OutboundOptions): Promise<Outbound> {
@@ -81,7 +82,7 @@ function toOutbound(socket: Socket): Outbound {
   return { socket, reader: new SocketReader(socket) };
 }
 
-/** With a proxy of the user, which resolves names itself, a name that is unknown here is left to that. */
+/** The user's own proxy resolves names itself, so a name that is unknown here is left to it. */
 async function findAddresses(
   { host, mayBePrivate }: OutboundTarget,
   { resolve = resolveBySystem, hasProxy, timeoutMs = TIMEOUT_MS }: OutboundOptions & { hasProxy: boolean },
@@ -94,7 +95,7 @@ async function findAddresses(
   if (/(?:^|\.)localhost$/.test(host))
     throw new OutboundError(`${host} is reached directly, not through the proxy`, true);
   const addresses = await within(timeoutMs, resolve(host)).catch(() => []);
-  // One address of several is enough to lead a client inside.
+  // One private address among several is enough to redirect a client to an internal host.
   const hidden = addresses.find((address) => !isPublicAddress(address));
   if (hidden !== undefined)
     throw new OutboundError(`the name ${host} stands for ${hidden}, which is not a public address`, true);
@@ -119,7 +120,7 @@ async function connectToAny(
   throw problem;
 }
 
-/** @param serverName set where the connection is encrypted. */
+/** @param serverName set if the connection is encrypted. */
 async function openSocket(
   { host, port }: HostAndPort,
   { timeoutMs = TIMEOUT_MS }: OutboundOptions,
@@ -131,7 +132,7 @@ async function openSocket(
       : connectTls({ host, port, ...(!isAddress(serverName) && { servername: serverName }) });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(serverName === undefined ? "connect" : "secureConnect", () => resolve());
-  // Also for what happens later: an error without a listener would end the program.
+  // Also for later errors: an error without a listener would end the program.
   socket.on("error", reject);
   try {
     await within(timeoutMs, promise);
@@ -169,7 +170,7 @@ async function openTunnel(
   }
 }
 
-/** @throws Error when it takes longer. */
+/** @throws Error if it takes longer. */
 async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
   const late = new AbortController();
   const timeout = sleep(timeoutMs, late.signal).then(() => {
@@ -180,7 +181,7 @@ async function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T> {
     return await Promise.race([promise, timeout]);
   } finally {
     late.abort();
-    // Neither outcome is waited for any more.
+    // The result is no longer needed.
     timeout.catch(() => {});
     promise.catch(() => {});
   }

@@ -18,9 +18,9 @@ import { type Outbound, OutboundError, type OutboundOptions, openOutbound } from
 import { passOn, SocketReader, writeChunk } from "./socket-reader.ts";
 import { readSocksRequest, replyToSocks, SOCKS_VERSION } from "./socks.ts";
 
-/** A connection that a client wants. */
+/** A connection that a client requests. */
 export interface WantedConnection extends HostAndPort {
-  /** What the first line of the connection says about its client. */
+  /** The first line of the connection, which identifies its client. */
   label: string;
 }
 
@@ -28,20 +28,20 @@ export interface WantedConnection extends HostAndPort {
 export type Authorization =
   | {
       isAllowed: true;
-      /** What allows it, a clause. */
+      /** The rule or answer that allows it, as a clause. */
       by: string;
-      /** True for an address that the user has named, which need not be a public one. */
+      /** True for an address that the user has listed, which need not be public. */
       mayBePrivate: boolean;
     }
   | { isAllowed: false; by: string };
 
-/** A connection that has ended, or was refused. */
+/** A connection that has ended or was refused. */
 export interface ConnectionRecord extends WantedConnection {
   isAllowed: boolean;
   by: string;
   /** In both directions. */
   bytes: number;
-  /** Why an allowed connection came to nothing, a clause. */
+  /** Why an allowed connection failed, as a clause. */
   problem?: string;
 }
 
@@ -53,11 +53,11 @@ export interface ProxyOptions extends OutboundOptions {
   limits?: Partial<ProxyLimits>;
 }
 
-/** How much clients may ask for at a time. */
+/** Limits for clients. */
 interface ProxyLimits {
-  /** Further ones wait. */
+  /** Connections beyond this number wait. */
   maxConnections: number;
-  /** Further ones are closed at once. */
+  /** Connections beyond this number are closed immediately. */
   maxWaiting: number;
   /** For the request of a client. */
   requestMs: number;
@@ -75,7 +75,7 @@ const LIMITS: ProxyLimits = {
   halfOpenMs: 60_000,
 };
 
-// What the relay writes in front of each connection.
+// The line that the relay writes in front of each connection.
 const MAX_LABEL_BYTES = 64;
 
 /**
@@ -93,14 +93,14 @@ export class NetworkProxy {
     this.server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => this.admit(client));
   }
 
-  /** @throws Error when there can be no socket at this path. */
+  /** @throws Error if the socket cannot be created at this path. */
   static async listen(path: string, options: ProxyOptions): Promise<NetworkProxy> {
     const proxy = new NetworkProxy(options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     proxy.server.once("error", reject);
     proxy.server.listen(path, resolve);
     await promise;
-    // It ends with the session, and keeps no program alive.
+    // It ends with the session and does not keep the program alive.
     proxy.server.unref();
     return proxy;
   }
@@ -130,7 +130,7 @@ export class NetworkProxy {
     while (this.open.size < this.limits.maxConnections) {
       const client = this.waiting.shift();
       if (client === undefined) return;
-      // One that left meanwhile is not served.
+      // A client that has left in the meantime is not served.
       if (!client.destroyed) this.begin(client);
     }
   }
@@ -154,7 +154,7 @@ class ClientConnection {
   private idleMs: number;
   private bytes = 0;
   private outbound: Outbound | undefined;
-  /** Set while a connection is open that is not reported yet. */
+  /** Set while a connection is open and not yet reported. */
   private target: (WantedConnection & { by: string }) | undefined;
 
   constructor(
@@ -182,7 +182,7 @@ class ClientConnection {
     }
   }
 
-  /** What was written still arrives; a client that stays is left. */
+  /** Pending output still arrives; the client may stay connected. */
   end(): void {
     this.outbound?.socket.destroy();
     this.client.end();
@@ -217,7 +217,7 @@ class ClientConnection {
     await this.tunnel(opened);
   }
 
-  /** Undefined after a request that is not possible, which was answered. */
+  /** Undefined after an unsupported request, which was answered. */
   private async readRequest(origin?: HostAndPort): Promise<ProxyRequest | undefined> {
     const head = await this.reader.readThrough(HEAD_END, MAX_HEAD_BYTES);
     const request = head ? parseProxyRequest(head, origin) : TOO_LONG;
@@ -260,7 +260,7 @@ class ClientConnection {
     }
   }
 
-  /** Somebody may be asked meanwhile. */
+  /** The user may be asked in the meantime. */
   private authorize(target: WantedConnection): Promise<Authorization> {
     this.limitTo(undefined);
     return this.options.authorize(target);
@@ -273,7 +273,7 @@ class ClientConnection {
     const down = first === "server_begins" ? this.passDown(outbound) : undefined;
     const { kind, problem = "" } = { problem: undefined, ...(await opening) };
     if (kind === "refused") return this.report(target, { isAllowed: false, by: problem });
-    // The server has spoken already, so it does not wait for a request.
+    // The server has sent data already, so it does not wait for a request.
     if (kind === "http" && down === undefined) return this.forwardInTunnel(outbound, { target, by });
     const up = passOn(this.reader, outbound.socket, (count) => this.count(count));
     await this.whileHalfOpen([up, down ?? this.passDown(outbound)]);
@@ -296,13 +296,13 @@ class ClientConnection {
     this.report(target, { isAllowed: true, by });
   }
 
-  /** Sends a request on and its answer back. Nothing that follows the request is sent. */
+  /** Forwards a request and its answer. Nothing that follows the request is sent. */
   private async exchange(request: ForwardedRequest, outbound: Outbound, target: HostAndPort): Promise<void> {
     const { socket, forwardingProxy } = outbound;
     const head = Buffer.from(formatForwardedHead(request, target, forwardingProxy), "latin1");
     try {
       await this.send(head, socket);
-      // The answer may come before the end of the request, and then be all there is.
+      // The answer may arrive before the end of the request, and may be the last data.
       const sent = this.sendBody(request.body, socket).catch(() => socket.destroy());
       await this.passAnswer(outbound);
       void sent;
@@ -353,7 +353,7 @@ class ClientConnection {
     return passOn(reader, this.client, (count) => this.count(count));
   }
 
-  /** Once one direction has ended, the other one gets less time without a byte. */
+  /** Once one direction has ended, the time limit without data for the other one is shorter. */
   private async whileHalfOpen(directions: readonly Promise<void>[]): Promise<void> {
     const ends = directions.map((direction) => direction.catch(() => this.client.destroy()));
     await Promise.race(ends);
@@ -369,12 +369,12 @@ class ClientConnection {
 
   /** Never rejects. */
   private async answer(status: number, text: string): Promise<void> {
-    // The client may be gone, which changes nothing.
+    // The client may have left, which has no consequences.
     await writeChunk(this.client, formatProxyAnswer(status, text)).catch(() => {});
   }
 
   private report(target: WantedConnection, outcome: Pick<ConnectionRecord, "isAllowed" | "by">): void {
-    // Once, although it may have been aborted meanwhile.
+    // Only once, although it may have been aborted in the meantime.
     if (this.target === undefined) return;
     this.target = undefined;
     const { host, port, label } = target;
@@ -407,7 +407,7 @@ interface OpenTarget {
 
 type OpenedTarget = OpenTarget | { isOpen: false; isRefusal: boolean; problem: string };
 
-// How long a client has to read the last answer.
+// The time for a client to read the last answer.
 const LINGER_MS = 2_000;
 const MAX_CHUNK_LINE_BYTES = 4_096;
 const MAX_SHOWN_HOST = 255;

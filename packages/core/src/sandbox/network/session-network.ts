@@ -15,18 +15,21 @@ import { NamespaceRelay } from "./namespace-relay.ts";
 import type { ResolveName } from "./outbound.ts";
 import { type Authorization, type ConnectionRecord, NetworkProxy, type WantedConnection } from "./proxy.ts";
 
-/** What the commands of a session may reach, who is asked about other hosts, and where connections are reported. */
+/**
+ * The hosts that the commands of a session may reach, who is asked about other hosts, and where connections are
+ * reported.
+ */
 export interface SessionNetworkOptions {
   setting: Exclude<NetworkSetting, "off">;
   /** Its variables name the user's own proxy. */
   environment: Environment;
-  /** The session's private temporary directory; undefined where there is none. */
+  /** The session's private temporary directory; undefined if there is none. */
   directory: string | undefined;
-  /** Asks about a host for a process whose command has returned; left out when nobody can be asked. */
+  /** Asks about a host for a process whose command has returned; left out if nobody can answer. */
   askForHost?: AskForHost | undefined;
-  /** Called for every connection, allowed or not, when it has ended. */
+  /** Called for every connection, allowed or refused, when it has ended. */
   onConnection?: ((connection: NetworkConnection) => void) | undefined;
-  /** That of the system when left out. */
+  /** By default, the system's resolver. */
   resolve?: ResolveName | undefined;
   /** How long a connection waits for an answer; `ANSWER_LIMIT_MS` when left out. */
   answerLimitMs?: number | undefined;
@@ -34,7 +37,7 @@ export interface SessionNetworkOptions {
 
 /** The network namespace of a session. */
 export interface JoinableNamespace {
-  /** Changes when the namespace is made anew. */
+  /** Changes when the namespace is created again. */
   id: number;
   /** The command line that runs another one in the network namespace only. */
   toJoiningNetwork(argv: readonly string[]): string[];
@@ -52,18 +55,18 @@ interface NetworkedCommand {
 export interface CommandNetwork {
   /** The variables by which programs find the proxy. */
   environment: Readonly<Record<string, string>>;
-  /** Which hosts were refused and why, a clause for the model; undefined if none was. */
+  /** The refused hosts and the reasons, as a clause for the model; undefined if there were none. */
   explain(): string | undefined;
-  /** Call it when the command has returned: only the session is asked about further hosts. */
+  /** Call it when the command has returned: from then on only the session is asked about hosts. */
   finish(): void;
-  /** Call it when no process of the command runs any more. */
+  /** Call it when no process of the command is running. */
   end(): void;
 }
 
 interface OpenCommand extends NetworkedCommand {
   /** The user's answers for this command, by pattern. */
   answers: Map<string, boolean>;
-  /** What was refused and why, by host and port. */
+  /** The refused hosts and ports, with the reasons. */
   refused: Map<string, string>;
   /** Patterns that would have allowed it. */
   unlisted: Set<string>;
@@ -74,13 +77,13 @@ const ANSWER_LIMIT_MS = 60_000;
 const MAX_ATTEMPTS = 2;
 const LABEL_BYTES = 16;
 
-// A command that tries more hosts needs no longer list.
+// A command that tries more hosts does not need a longer list.
 const MAX_EXPLAINED = 5;
 
 // The path of a Unix socket, with its closing zero, is at most 108 bytes.
 const MAX_SOCKET_PATH_BYTES = 107;
 
-/** The way from the network namespace of a session to the hosts that its commands may reach. */
+/** Connects the network namespace of a session with the hosts that its commands may reach. */
 export class SessionNetwork {
   private readonly patterns: readonly HostPattern[];
   private readonly commands = new Map<string, OpenCommand>();
@@ -126,7 +129,7 @@ export class SessionNetwork {
       try {
         return { relay, port: await relay.openPort(label) };
       } catch (error) {
-        // It may have been killed in this moment.
+        // It may have been killed just now.
         if (attempt === MAX_ATTEMPTS) throw error;
       }
     }
@@ -137,7 +140,7 @@ export class SessionNetwork {
     this.openProxy?.endConnections();
   }
 
-  /** Call this when nothing runs any more. */
+  /** Call this when nothing is running. */
   async close(): Promise<void> {
     this.relay?.relay.end();
     const proxy = await this.proxy?.catch(() => undefined);
@@ -145,7 +148,7 @@ export class SessionNetwork {
     rmSync(this.socketPath, { force: true });
   }
 
-  /** Started with the first command, and again where it or its namespace has ended. */
+  /** Started with the first command, and again if it or its namespace has ended. */
   private async findRelay(namespace: JoinableNamespace): Promise<NamespaceRelay> {
     this.proxy ??= this.startProxy();
     this.openProxy = await this.proxy;
@@ -215,7 +218,7 @@ export class SessionNetwork {
     const key = toHostPatternText(wanted);
     const askForHost = command?.hasReturned === false ? command.askForHost : this.options.askForHost;
     if (askForHost === undefined) return this.refuseUnlisted(wanted, "");
-    // An answer "once" or "no" is about this command; others are asked about again.
+    // The answers "once" and "no" apply to this command; other commands are asked about again.
     const answered = command?.answers.get(key);
     const isAllowed =
       answered ?? (await this.waitForAnswer(key, command, () => askForHost(wanted, command?.line)));
@@ -225,14 +228,16 @@ export class SessionNetwork {
       : this.refuseUnlisted(wanted, "");
   }
 
-  /** Connections to the same host share a question. Undefined when there is no answer in time; it stays open. */
+  /**
+   * Connections to the same host share a question. Undefined if there is no answer in time; the question stays open.
+   */
   private async waitForAnswer(
     key: string,
     command: OpenCommand | undefined,
     ask: () => Promise<boolean>,
   ): Promise<boolean | undefined> {
     const question = this.questions.get(key) ?? this.putQuestion(key, ask);
-    // A late answer is for the next connection.
+    // A late answer applies to the next connection.
     const answer = question.then((isAllowed) => {
       command?.answers.set(key, isAllowed);
       return isAllowed;
@@ -282,7 +287,7 @@ function toProxyEnvironment(port: number): Record<string, string> {
     ALL_PROXY: socks,
     no_proxy: own,
     NO_PROXY: own,
-    // Without it, `fetch` of Node ignores the others.
+    // Without this variable, Node's `fetch` ignores the others.
     NODE_USE_ENV_PROXY: "1",
   };
 }

@@ -23,7 +23,7 @@ export class SocketReader {
     for (const event of ["end", "close", "error"]) socket.on(event, end);
   }
 
-  /** The next bytes, which stay to be read; undefined at the end. */
+  /** The next bytes, which remain unread; undefined at the end. */
   async peek(): Promise<Buffer | undefined> {
     while (this.chunks.length === 0 && !this.isEnded) {
       this.arrival ??= Promise.withResolvers<void>();
@@ -40,12 +40,12 @@ export class SocketReader {
     return this.chunks.shift();
   }
 
-  /** Returns bytes that were read too far. */
+  /** Returns bytes that were read in excess. */
   unread(bytes: Buffer): void {
     if (bytes.length > 0) this.chunks.unshift(bytes);
   }
 
-  /** Exactly this many bytes; undefined when the connection ends before. */
+  /** Exactly this many bytes; undefined if the connection ends earlier. */
   async readExactly(count: number): Promise<Buffer | undefined> {
     let bytes = Buffer.alloc(0);
     while (bytes.length < count) {
@@ -57,7 +57,7 @@ export class SocketReader {
     return bytes.subarray(0, count);
   }
 
-  /** All bytes up to the delimiter, included; undefined when it does not follow within `maxBytes`. */
+  /** All bytes up to and including the delimiter; undefined if it does not follow within `maxBytes`. */
   async readThrough(delimiter: string, maxBytes: number): Promise<Buffer | undefined> {
     let bytes = Buffer.alloc(0);
     for (;;) {
@@ -77,7 +77,7 @@ export class SocketReader {
   }
 }
 
-/** Resolves when the receiver has room for more. @throws Error when the connection is closed. */
+/** Resolves when the receiver has room for more. @throws Error if the connection is closed. */
 export function writeChunk(socket: Socket, chunk: Uint8Array | string): Promise<void> {
   if (socket.destroyed || socket.writableEnded) return Promise.reject(new Error(CLOSED));
   if (socket.write(chunk)) return Promise.resolve();
@@ -96,8 +96,8 @@ export function writeChunk(socket: Socket, chunk: Uint8Array | string): Promise<
 const CLOSED = "the connection is closed";
 
 /**
- * Passes everything on until the sender ends, and then ends the receiver's side as well. @param count called with the
- * size of each chunk. @throws Error when the receiver closes before.
+ * Passes all data through until the sender ends, and then ends the receiver's side as well. @param count called with
+ * the size of each chunk. @throws Error if the receiver closes earlier.
  */
 export async function passOn(
   reader: SocketReader,

@@ -24,8 +24,8 @@ const DOMAIN_NAME = 3;
 const IPV6 = 4;
 
 /**
- * Reads a SOCKS 5 greeting and request, and answers what is not a request to connect. The host is as the client wrote
- * it, in any notation. Undefined when the connection is of no further use.
+ * Reads a SOCKS 5 greeting and request, and answers requests other than connect. The host is as the client wrote it,
+ * in any notation. Undefined if the connection cannot be used further.
  */
 export async function readSocksRequest(
   reader: SocketReader,
@@ -58,7 +58,7 @@ export async function replyToSocks(client: Socket, reply: keyof typeof SOCKS_REP
   await writeChunk(client, Buffer.of(SOCKS_VERSION, SOCKS_REPLIES[reply], 0, IPV4, 0, 0, 0, 0, 0, 0));
 }
 
-/** RFC 1929: a name and a password, which nothing depends on. */
+/** RFC 1929: a name and a password, which are ignored. */
 async function acceptAnyUser(reader: SocketReader, client: Socket): Promise<boolean> {
   const [version, nameLength = 0] = (await reader.readExactly(2)) ?? [];
   const name = await reader.readExactly(nameLength);

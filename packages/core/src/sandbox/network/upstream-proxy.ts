@@ -8,7 +8,7 @@ import type { Environment } from "../../infrastructure/runtime.ts";
 
 /** The proxy that the user has configured for their own connections. */
 export interface UpstreamProxy extends HostAndPort {
-  /** True where the connection to the proxy itself is encrypted. */
+  /** True if the connection to the proxy itself is encrypted. */
   isEncrypted: boolean;
   /** The value of `Proxy-Authorization`; undefined without a user name. */
   authorization: string | undefined;
@@ -16,7 +16,8 @@ export interface UpstreamProxy extends HostAndPort {
 
 /**
  * The user's proxy for a connection, from `HTTPS_PROXY` or, for plain HTTP, `HTTP_PROXY`, unless `NO_PROXY` names the
- * host; names in lower case win. Undefined where the connection is direct.
+ * host; names in lower case take precedence. Undefined if the connection is direct.
+ *
  * @throws Error for an address that is not that of an HTTP proxy.
  */
 export function findUpstreamProxy(
@@ -42,7 +43,7 @@ export function findUpstreamProxy(
   };
 }
 
-/** As curl reads `NO_PROXY`: hosts with everything below them, `*` for all. */
+/** Follows curl's interpretation of `NO_PROXY`: hosts with all of their subdomains, `*` for all. */
 function isExcluded(list: string, { host, port }: HostAndPort): boolean {
   return list
     .split(/[\s,]+/)
