@@ -45,13 +45,14 @@ export function searchHiddenEntries(
   { query = "", tool, path: file, limit = DEFAULT_LIMIT }: RecallQuery,
 ): RecallMatches {
   const path = withoutUndone(branch);
+  const toolName = tool?.toLowerCase();
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const matches: RecalledEntry[] = [];
   for (const index of hiddenPositions(path)) {
     const entry = path[index];
     if (entry?.type !== "message") continue;
-    const call = findCall(path, index);
-    if (tool !== undefined && !namesOf(entry, call).includes(tool.toLowerCase())) continue;
+    const call = findCachedCall(path, index, entry);
+    if (toolName !== undefined && !callsNaming(entry, call).some((each) => isNamed(each, toolName))) continue;
     if (file !== undefined && !callsNaming(entry, call).some((each) => namesPath(each, file))) continue;
     if (!containsAll(entry, call, words)) continue;
     if (matches.length === limit) return { matches, isComplete: false };
@@ -123,8 +124,25 @@ function callsNaming(
   return call ? [call] : [];
 }
 
-function namesOf(entry: SessionMessageEntry, call: ToolCallBlock | undefined): string[] {
-  return callsNaming(entry, call).map(({ name }) => name.toLowerCase());
+function isNamed({ name }: ToolCallBlock, toolName: string): boolean {
+  return name === toolName || name.toLowerCase() === toolName;
+}
+
+// Looking for the call of each of thousands of results takes longer than comparing it.
+const knownCalls = new WeakMap<SessionMessageEntry, { call: ToolCallBlock | undefined }>();
+
+function findCachedCall(
+  path: readonly SessionEntry[],
+  index: number,
+  entry: SessionMessageEntry,
+): ToolCallBlock | undefined {
+  if (entry.message.role !== "tool_result") return undefined;
+  let known = knownCalls.get(entry);
+  if (!known) {
+    known = { call: findCall(path, index) };
+    knownCalls.set(entry, known);
+  }
+  return known.call;
 }
 
 function namesPath({ input }: ToolCallBlock, file: string): boolean {
