@@ -89,6 +89,8 @@ export function findEditConflict(
   if (before.reach === "none") return undefined;
   const name = command[0]?.text ?? "";
   if (before.names.includes(name)) return "a file of that name, which an earlier command writes";
+  // Its repository was checked as it is before the line.
+  if (name === "git") return "the files that earlier commands edit";
   if (command.some((word) => word.isGlob)) return "a pattern, after edits by the same line";
   const reading = readSimpleCommand({ command, isPiped: false }, evaluation);
   const use = reading && "use" in reading ? reading.use : undefined;

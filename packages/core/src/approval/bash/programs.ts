@@ -1,7 +1,10 @@
+import { join, resolve } from "node:path";
 import { findRealPath } from "../../infrastructure/fs/real-path.ts";
 import { findProgramLocation, resolveExecutable } from "../../infrastructure/process/environment.ts";
 import { processEnvironment } from "../../infrastructure/runtime.ts";
 import type { ApprovalContext, EntryBudget } from "../types.ts";
+import { readGitCall } from "./git.ts";
+import { findGitDanger } from "./git-repository.ts";
 import { type SimpleCommand, showWord, type Word } from "./parse.ts";
 import {
   type NameFilter,
@@ -367,8 +370,8 @@ export function isRuntime(
  * Programs that only read, each with the options for which that is certain; with any other option a call needs
  * approval. Taken from the manuals of GNU coreutils, findutils, grep, diffutils, util-linux and their BSD counterparts:
  * an option on which they differ is left out. Programs that run other programs, write files, open pagers or
- * connections, or read settings from the working directory, as git does, are left out on purpose. Programs whose
- * operands form a language are in `SPECIAL_PROGRAMS`.
+ * connections, or read settings from the working directory are left out on purpose. Programs whose operands form a
+ * language are in `SPECIAL_PROGRAMS`; git is in `git.ts`.
  */
 export const READ_ONLY_PROGRAMS: Readonly<Record<string, ProgramSpec>> = {
   ...LISTING_PROGRAMS,
@@ -389,6 +392,7 @@ export function readSimpleCommand(
   const spec = Object.hasOwn(READ_ONLY_PROGRAMS, name) ? READ_ONLY_PROGRAMS[name] : undefined;
   const special = Object.hasOwn(SPECIAL_PROGRAMS, name) ? SPECIAL_PROGRAMS[name] : undefined;
   const operands = expandWords(words, { cwd: context.cwd, entryBudget });
+  if (name === "git") return "names" in operands ? readGit(operands.names, context) : operands;
   if (!spec && !special) {
     const isQuery = "names" in operands && isVersionQuery(operands.names) && isRuntime(name, context);
     return isQuery ? namesOnly([]) : undefined;
@@ -397,6 +401,25 @@ export function readSimpleCommand(
   if (isVersionQuery(operands.names) && !isBuiltin(name)) return namesOnly([]);
   if (special) return special.read(operands.names, isPiped);
   return spec && readProgramUse(operands.names, spec);
+}
+
+/** Reads a call of git, in the repository of `context.cwd` or of the directory that `-C` names. */
+function readGit(words: readonly Operand[], context: ApprovalContext): ProgramReading {
+  const call = readGitCall(words);
+  if ("unsupported" in call || "unsupported" in call.reading)
+    return "unsupported" in call ? call : call.reading;
+  const { directory = ".", reading, showsContent } = call;
+  const danger = findGitDanger({ ...context, cwd: resolve(context.cwd, directory) }, showsContent);
+  if (danger !== undefined) return { unsupported: danger };
+  const { use } = reading;
+  // `HEAD:src/a.ts` is a path in a commit.
+  const named = use.paths.flatMap((path) => [
+    path,
+    ...(path.includes(":") ? [path.slice(path.indexOf(":") + 1)] : []),
+  ]);
+  return {
+    use: { ...use, paths: named.map((path) => (path.startsWith("/") ? path : join(directory, path))) },
+  };
 }
 
 /** True for shell builtins among the programs that only read. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemErrorCode } from "../system-error.ts";
 import { findGitDirectory } from "./git.ts";
@@ -56,6 +56,42 @@ function isTrackedContent(
   }
 }
 
+/** What an index tracks. */
+export interface IndexNames {
+  /** The paths of all entries, relative to the working tree. */
+  names: readonly string[];
+  /** Those of submodules. */
+  submodules: readonly string[];
+}
+
+// Some 150,000 files.
+const MAX_LISTED_BYTES = 16 * 1024 * 1024;
+
+/** All entries of an index, none without one; undefined if it is too large or cannot be read. */
+export function listIndexNames(projectRoot: string): IndexNames | undefined {
+  try {
+    const gitDirectory = findGitDirectory(join(projectRoot, ".git"), projectRoot);
+    if (gitDirectory === undefined) return undefined;
+    const path = join(gitDirectory, "index");
+    const size = statSync(path, { throwIfNoEntry: false })?.size;
+    if (size === undefined) return { names: [], submodules: [] };
+    const own = size <= MAX_LISTED_BYTES ? readIndexFile(readFileSync(path)) : undefined;
+    const shared = own?.sharedHash === undefined ? own : readShared(own.sharedHash, gitDirectory);
+    if (own === undefined || shared === undefined) return undefined;
+    return {
+      names: [...own.hashes.keys(), ...shared.hashes.keys()],
+      submodules: [...own.submodules, ...shared.submodules],
+    };
+  } catch {
+    return undefined; // Not readable, or damaged.
+  }
+}
+
+function readIndexFile(content: Buffer): IndexEntries | undefined {
+  const isIndex = content.length >= HEADER_BYTES && content.toString("latin1", 0, 4) === "DIRC";
+  return isIndex ? readEntries(content) : undefined;
+}
+
 /** The entries of an index; for a split index, those of both files. */
 interface GitIndex {
   /** False if a part of it could not be read. */
@@ -80,6 +116,10 @@ const HEADER_BYTES = 12;
 // The size of an entry without its path; the last two bytes are flags with the length of the path.
 const ENTRY_BYTES = 62;
 const HASH_BYTES = 20;
+// The kind of an entry is in the upper bits of its mode.
+const MODE_AT = 24;
+const MODE_KIND = 0xf000;
+const SUBMODULE = 0xe000;
 const MAX_FLAG_LENGTH = 0xfff;
 // Indicates two more bytes of flags.
 const EXTENDED_FLAG = 0x4000;
@@ -157,6 +197,8 @@ function findFlags(index: Buffer, at: number, length: number): number | undefine
 interface IndexEntries {
   /** The hashes by path. */
   hashes: ReadonlyMap<string, Buffer[]>;
+  /** The paths of submodules. */
+  submodules: readonly string[];
   /** For a split index: the hash of the file with the other entries. */
   sharedHash: string | undefined;
 }
@@ -166,6 +208,7 @@ function readEntries(index: Buffer): IndexEntries | undefined {
   const isCompressed = index.readUInt32BE(4) >= COMPRESSED_VERSION;
   const count = index.readUInt32BE(8);
   const hashes = new Map<string, Buffer[]>();
+  const submodules: string[] = [];
   let at = HEADER_BYTES;
   let before: Buffer = Buffer.alloc(0);
   for (let number = 0; number < count; number++) {
@@ -181,10 +224,11 @@ function readEntries(index: Buffer): IndexEntries | undefined {
     const path = before.toString();
     const hash = index.subarray(flagsAt - HASH_BYTES, flagsAt);
     hashes.set(path, [...(hashes.get(path) ?? []), hash]);
+    if ((index.readUInt32BE(at + MODE_AT) & MODE_KIND) === SUBMODULE) submodules.push(path);
     // Uncompressed entries are padded with one to eight zeros to a multiple of eight bytes.
     at = isCompressed ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
   }
-  return { hashes, sharedHash: findSharedHash(index, at) };
+  return { hashes, submodules, sharedHash: findSharedHash(index, at) };
 }
 
 /** The common prefix of a compressed path with the previous one: a number says how many bytes of that are dropped. */
