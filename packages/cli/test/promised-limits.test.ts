@@ -129,7 +129,7 @@ const SAID: readonly [document: string, words: string, constants: Record<string,
   ],
   [SECURITY, "of at most 64 characters is accepted", { "cli/src/update MAX_CHARACTERS": 64 }],
   [SECURITY, "After more than 10 s the undo says so", { "cli/src/undo LONG_CALL_MS": 10_000 }],
-  ["../README.md", "five attempts at most", { "core/src/provider MAX_ATTEMPTS": 5 }],
+  ["../README.md", "for five minutes", { "core/src/provider RETRY_FOR_MS": 300_000 }],
   ["../README.md", "32,768 tokens are assumed", { "core/src/provider/models ASSUMED_WINDOW": 32_768 }],
   [
     "cli/docs/scripted-provider.md",
@@ -147,7 +147,8 @@ const SAID: readonly [document: string, words: string, constants: Record<string,
 /** What no document states, or what is too large to be reached in a test. */
 const UNSTATED: Record<string, number> = {
   "core/src/provider MAX_DELAY_MS": 30_000,
-  "core/src/infrastructure/process MAX_SPOOL_BYTES": 100 * MB,
+  "core/src/provider MAX_RETRY_AFTER_MS": 600_000,
+  "core/src/infrastructure/process MAX_BYTES": 100 * MB,
   "core/src/infrastructure/fs MAX_LOG_BYTES": 200 * MB,
   "core/src/tools/edit MAX_BYTES": 64 * MB,
   "core/src/tools/read MAX_BYTES": 46 * KB,
