@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { monotonicMs } from "../runtime.ts";
 
 // Background commands are checked one by one, at about the same time.
-const SHARED_FOR_MS = 200;
+const SHARED_FOR_MS = 500;
 
 let last: { table: string; atMs: number; ids: ReadonlySet<string> } | undefined;
 

@@ -179,6 +179,7 @@ function toChildProcess(
   const hasOrphans = report === undefined;
   if (hasOrphans) orphanWatch.watch(group.leader);
   let isGone = false;
+  let ending = Promise.withResolvers<void>();
   const tree = () => ({
     ...toTree(isGroupAlive(group) ? [group] : [], mark),
     // When no process lives in it, its number may be reused.
@@ -203,8 +204,11 @@ function toChildProcess(
     // A staying shell has ended with the last of its processes.
     if (report !== undefined && processTable === undefined) return;
     // The last process of an ended command is often about to end, too.
-    for (let pauseMs = FIRST_LOOK_MS; isRunning({ isUrgent: pauseMs === FIRST_LOOK_MS }); ) {
-      await pauseUnnoticed(pauseMs);
+    let isUrgent = true;
+    for (let pauseMs = FIRST_LOOK_MS; isRunning({ isUrgent }); ) {
+      const wasEnded = ending.promise.then(() => true);
+      isUrgent = await Promise.race([pauseUnnoticed(pauseMs).then(() => false), wasEnded]);
+      if (isUrgent) ending = Promise.withResolvers();
       pauseMs = Math.min(pauseMs * 2, LOOK_EVERY_MS);
     }
     isGone = true;
@@ -221,7 +225,12 @@ function toChildProcess(
     exited: exited ?? ended,
     gone,
     report,
-    end: () => endTree(tree),
+    async end() {
+      const isEnded = await endTree(tree);
+      // The end is then seen at once.
+      if (isEnded) ending.resolve();
+      return isEnded;
+    },
     cpuTimeMs: () => {
       const id = tree().mountNamespace;
       if (processTable === undefined) return readTreeCpuMs(tree());
