@@ -2,7 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rgPath } from "@vscode/ripgrep";
-import { isSecretFile, SECRET_FILE_GLOBS } from "../../src/infrastructure/paths/secret-files.ts";
+import {
+  createSecretCheck,
+  isSecretFile,
+  SECRET_FILE_GLOBS,
+} from "../../src/infrastructure/paths/secret-files.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 describe("isSecretFile", () => {
@@ -46,6 +50,43 @@ describe("isSecretFile", () => {
     ]) {
       expect([name, isSecretFile(`/app/${name}`)]).toEqual([name, false]);
     }
+  });
+});
+
+describe("createSecretCheck()", () => {
+  test("finds the same files in a directory, whatever lies around it", () => {
+    const directories = [
+      "/app",
+      "/app/.aws",
+      "/app/.AWS/sso/cache",
+      "/home/.config/gh",
+      "/app/.ssh/old",
+      "/.gem",
+    ];
+    const names = [
+      "credentials",
+      "hosts.yml",
+      "key.PUB",
+      ".env.pub",
+      "id_rsa",
+      ".ssh",
+      "known_hosts",
+      "main.ts",
+    ];
+    for (const directory of directories)
+      expect([directory, names.filter(createSecretCheck(directory))]).toEqual([
+        directory,
+        names.filter((name) => isSecretFile(`${directory}/${name}`)),
+      ]);
+    expect(names.filter(createSecretCheck("/app/.ssh/old"))).toEqual(
+      names.filter((name) => name !== "key.PUB"),
+    );
+    expect(names.filter(createSecretCheck("/app/.aws"))).toEqual([
+      "credentials",
+      ".env.pub",
+      "id_rsa",
+      ".ssh",
+    ]);
   });
 });
 

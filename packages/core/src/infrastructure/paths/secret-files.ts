@@ -73,16 +73,33 @@ const NAME_PATTERN = new RegExp(
 
 /** True for a path whose name suggests keys or passwords, whether it exists or not, in any case and Unicode form. */
 export function isSecretFile(path: string): boolean {
-  const parts = splitPath(path).map(foldName);
-  const name = parts.at(-1) ?? "";
-  if (PUBLIC_NAMES.test(name) && !name.startsWith(".env")) return false;
-  return (
-    NAME_PATTERN.test(name) ||
-    SECRET_LOCATIONS.some((location) =>
-      location.every((part, index) => parts.at(index - location.length) === part),
-    ) ||
-    SECRET_DIRECTORIES.some((directory) => containsSequence(parts, directory))
-  );
+  const parts = splitPath(path);
+  return toSecretCheck(parts.slice(0, -1))(parts.at(-1) ?? "");
+}
+
+/** `isSecretFile` for the names in a directory, fast enough for thousands of them. */
+export function createSecretCheck(directory: string): (name: string) => boolean {
+  return toSecretCheck(splitPath(directory));
+}
+
+const SECRET_ENDINGS = [...SECRET_LOCATIONS, ...SECRET_DIRECTORIES];
+const SECRET_ENDING_NAMES: ReadonlySet<string | undefined> = new Set(
+  SECRET_ENDINGS.map((parts) => parts.at(-1)),
+);
+
+function toSecretCheck(directory: readonly string[]): (name: string) => boolean {
+  const around = directory.map(foldName);
+  const isAllSecret = SECRET_DIRECTORIES.some((sequence) => containsSequence(around, sequence));
+  return (written) => {
+    const name = foldName(written);
+    if (PUBLIC_NAMES.test(name) && !name.startsWith(".env")) return false;
+    if (isAllSecret || NAME_PATTERN.test(name)) return true;
+    if (!SECRET_ENDING_NAMES.has(name)) return false;
+    const parts = [...around, name];
+    return SECRET_ENDINGS.some((ending) =>
+      ending.every((part, index) => parts.at(index - ending.length) === part),
+    );
+  };
 }
 
 function containsSequence(parts: readonly string[], sequence: readonly string[]): boolean {

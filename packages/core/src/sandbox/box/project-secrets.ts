@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { readSmallText } from "../../infrastructure/fs/read.ts";
 import { createTrackedCheck } from "../../infrastructure/paths/git-index.ts";
-import { isSecretFile } from "../../infrastructure/paths/secret-files.ts";
+import { createSecretCheck } from "../../infrastructure/paths/secret-files.ts";
 
 // Each is a mount. Files nearer to the top are more likely to be the project's own.
 const MAX_FILES = 100;
@@ -69,10 +69,11 @@ export class ProjectSecrets {
       const entries = entriesOf(place.directory);
       const isRepository = entries.some(({ name }) => name === ".git");
       const repository = isRepository ? place.directory : place.repository;
+      const isSecret = createSecretCheck(place.directory);
       for (const entry of entries) {
         const path = `${place.directory}/${entry.name}`;
         if (entry.isDirectory() && !SKIPPED.has(entry.name)) queue.push({ directory: path, repository });
-        if (!entry.isFile() || FOUND_ELSEWHERE.test(entry.name) || !isSecretFile(path)) continue;
+        if (!entry.isFile() || FOUND_ELSEWHERE.test(entry.name) || !isSecret(entry.name)) continue;
         const check = checks.get(repository) ?? createTrackedCheck(repository);
         checks.set(repository, check);
         const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });

@@ -58,7 +58,14 @@ export class ProtectedFileRemedies {
       const target = moveAway(path, join(top, name), allowance);
       if (target === undefined) return [];
       const note = `${name} was moved to ${target}: commands in the sandbox may not create files that control other programs. If it belongs in the project, create it with the write tool or outside the sandbox; both ask the user`;
-      return [{ path, hasFailed: false, message: `${appeared}. It was moved to ${target}`, note }];
+      return [
+        {
+          path,
+          hasFailed: false,
+          message: `${appeared}. It was moved to ${target}. Move it back if it is yours`,
+          note,
+        },
+      ];
     } catch (error) {
       const message = `${appeared}, and could not be moved away: ${error instanceof Error ? error.message : error}`;
       return [{ path, hasFailed: true, message, note: message }];
