@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GOOD_SUMMARY } from "../../core/test/support/summaries.ts";
+import { GOOD_SUMMARY, SUMMARY_HEADINGS } from "../../core/test/support/summaries.ts";
 import {
   ANTHROPIC,
   type CountingServer,
@@ -84,20 +84,8 @@ describe("compaction", () => {
   });
 
   test("requests a summary with the documented structure and stores it unchanged", () => {
-    const headings = [
-      "## Goal",
-      "## Constraints & Preferences",
-      "## Progress",
-      "### Done",
-      "### In Progress",
-      "### Blocked",
-      "## Key Decisions",
-      "## Conversation Dynamics",
-      "## Next Steps",
-      "## Critical Context",
-    ];
     for (const { system, maxTokens } of server.summaries) {
-      expect(system.match(/^##+ .*$/gm)?.slice(0, headings.length)).toEqual(headings);
+      expect(system.match(/^##+ .*$/gm)?.slice(0, SUMMARY_HEADINGS.length)).toEqual(SUMMARY_HEADINGS);
       expect(maxTokens).toBeLessThanOrEqual(4_096);
     }
     for (const { summary } of compactions()) expect(summary).toBe(GOOD_SUMMARY);

@@ -5,7 +5,7 @@ import { type AssistantMessage, type Message, toolCallsOf } from "../../src/type
 import { checkAnthropicRequest } from "../support/anthropic-wire-check.ts";
 import { result, user } from "../support/messages.ts";
 import { READ_TOOL, TEST_MODEL } from "../support/models.ts";
-import { type Recording, readAnthropicRecordings } from "../support/recordings.ts";
+import { readAnthropicRecordings, recordingNamed } from "../support/recordings.ts";
 import { reduceRecording } from "../support/reduced-recording.ts";
 import { type Reply, startSseServer, toSse } from "../support/sse-server.ts";
 
@@ -22,12 +22,6 @@ async function replay(...replies: Reply[]): Promise<AssistantMessage[]> {
 
 function countSendable({ content }: AssistantMessage): number {
   return content.filter((block) => block.type !== "text" || block.text.trim() !== "").length;
-}
-
-function recordingNamed(part: string): Recording {
-  const found = RECORDINGS.find(({ name }) => name.includes(part));
-  if (!found) throw new Error(`There is no recording ${part}.`);
-  return found;
 }
 
 describe("the recordings", () => {
@@ -67,12 +61,12 @@ describe("the recordings", () => {
 });
 
 describe("the bytes of an answer", () => {
-  const searched = recordingNamed("web-search-tool");
+  const searched = recordingNamed(RECORDINGS, "web-search-tool");
   const expected = { ...reduceRecording(searched.events), model: TEST_MODEL.id, timestamp: 0 };
   const sse = toSse(searched.events);
 
   test.each([1, 2, 3, 7, 64, 1000, 4093])("may arrive in pieces of %d", async (pieceBytes) => {
-    const { events } = recordingNamed("tool-no-args");
+    const { events } = recordingNamed(RECORDINGS, "tool-no-args");
     const small = { ...reduceRecording(events), model: TEST_MODEL.id, timestamp: 0 };
     const found: unknown[] = await replay({ events, pieceBytes });
     expect(found).toEqual([small]);
@@ -92,7 +86,7 @@ describe("the bytes of an answer", () => {
   });
 
   test("produce no message if they end before the last event", async () => {
-    const { events } = recordingNamed("json-tool.2");
+    const { events } = recordingNamed(RECORDINGS, "json-tool.2");
     const bytes = Buffer.from(toSse(events));
     const lastEvent = bytes.indexOf("event: message_stop");
     await using server = await startSseServer(

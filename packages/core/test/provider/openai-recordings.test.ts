@@ -7,7 +7,7 @@ import { result, user } from "../support/messages.ts";
 import { READ_TOOL, TEST_MODEL } from "../support/models.ts";
 import { reduceOpenAIRecording } from "../support/openai-reduced-recording.ts";
 import { checkOpenAIRequest } from "../support/openai-wire-check.ts";
-import { type Recording, readOpenAIRecordings } from "../support/recordings.ts";
+import { type Recording, readOpenAIRecordings, recordingNamed } from "../support/recordings.ts";
 import { type Reply, startSseServer, toSse } from "../support/sse-server.ts";
 
 const RECORDINGS = readOpenAIRecordings();
@@ -27,12 +27,6 @@ function reduced({ events }: Recording) {
   return { ...reduceOpenAIRecording(events), model: TEST_MODEL.id, timestamp: 0 };
 }
 
-function recordingNamed(part: string): Recording {
-  const found = RECORDINGS.find(({ name }) => name.includes(part));
-  if (!found) throw new Error(`There is no recording ${part}.`);
-  return found;
-}
-
 describe("the recordings", () => {
   test("all files are present", () => {
     expect(RECORDINGS).toHaveLength(20);
@@ -48,7 +42,7 @@ describe("the recordings", () => {
   });
 
   test("an answer whose quota ran out is an error", async () => {
-    const { events } = recordingNamed(FAILED);
+    const { events } = recordingNamed(RECORDINGS, FAILED);
     for (const body of [toSse(events), toSse(events.filter(({ type }) => type !== "error"))]) {
       expect(await replay({ body }).catch(({ errorType }) => errorType)).toBe("quota");
     }
@@ -86,9 +80,9 @@ describe("the recordings", () => {
 });
 
 describe("the bytes of an answer", () => {
-  const searched = recordingNamed("file-search-tool.1");
+  const searched = recordingNamed(RECORDINGS, "file-search-tool.1");
   const sse = toSse(searched.events);
-  const small = recordingNamed("local-shell-tool");
+  const small = recordingNamed(RECORDINGS, "local-shell-tool");
 
   test.each([1, 2, 3, 7, 64, 1000, 4093])("may arrive in pieces of %d", async (pieceBytes) => {
     const found: unknown[] = await replay({ events: small.events, pieceBytes });
@@ -125,7 +119,7 @@ describe("the bytes of an answer", () => {
   });
 
   test("produce no message if they end before the last event", async () => {
-    const { events } = recordingNamed("apply-patch-tool-delete");
+    const { events } = recordingNamed(RECORDINGS, "apply-patch-tool-delete");
     const bytes = Buffer.from(toSse(events));
     const lastEvent = bytes.indexOf("event: response.completed");
     const lengths = Array.from({ length: Math.floor(lastEvent / 3) }, (_, index) => index * 3);

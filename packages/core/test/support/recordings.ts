@@ -50,3 +50,10 @@ function splitResponses(file: string, text: string, firstEvent: string): Recordi
   }
   return recordings;
 }
+
+/** The first recording whose name contains `part`. @throws Error if there is none. */
+export function recordingNamed(recordings: readonly Recording[], part: string): Recording {
+  const found = recordings.find(({ name }) => name.includes(part));
+  if (!found) throw new Error(`There is no recording ${part}.`);
+  return found;
+}

@@ -6,6 +6,20 @@ import { scripted } from "./scripted.ts";
 
 export const GOOD_SUMMARY = summaryOf("find the bug in src/a.ts and mend it without a new dependency");
 
+/** The headings of a summary, in order. */
+export const SUMMARY_HEADINGS = [
+  "## Goal",
+  "## Constraints & Preferences",
+  "## Progress",
+  "### Done",
+  "### In Progress",
+  "### Blocked",
+  "## Key Decisions",
+  "## Conversation Dynamics",
+  "## Next Steps",
+  "## Critical Context",
+];
+
 /** A summary that has the form of one. */
 export function summaryOf(goal: string): string {
   return [
