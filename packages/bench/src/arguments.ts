@@ -11,6 +11,8 @@ export interface BenchArguments {
   runs?: number;
   /** How long an idle program is observed. */
   seconds?: number;
+  /** A file of commands, a JSON object `{cmd, cwd}` a line. */
+  commandsFile?: string;
 }
 
 const FLAGS = {
@@ -32,6 +34,7 @@ export function parseBenchArguments(argv: readonly string[], known: readonly str
     if (isFlag(word)) result[FLAGS[word]] = true;
     else if (word === "--runs") result.runs = parseCount(word, words.next().value);
     else if (word === "--seconds") result.seconds = parseCount(word, words.next().value);
+    else if (word === "--commands") result.commandsFile = parseFile(word, words.next().value);
     else if (known.includes(word)) result.names.push(word);
     else throw new Error(`${word}: unknown. Benchmarks: ${known.join(", ")}. Options: --help.`);
   }
@@ -40,6 +43,11 @@ export function parseBenchArguments(argv: readonly string[], known: readonly str
 
 function isFlag(word: string): word is keyof typeof FLAGS {
   return Object.hasOwn(FLAGS, word);
+}
+
+function parseFile(option: string, text: string | undefined): string {
+  if (!text) throw new Error(`${option} needs a file.`);
+  return text;
 }
 
 function parseCount(option: string, text: string | undefined): number {

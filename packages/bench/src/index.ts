@@ -12,7 +12,7 @@ await runBenchScript({
   name: "bench",
   help: {
     usage: [
-      "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N]",
+      "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N] [--commands FILE]",
       "bun run bench --peers [--runs N]   compares with other programs, installed from npm into a temporary directory",
     ],
     choices: BENCHMARKS,
@@ -31,8 +31,14 @@ async function run(argv: readonly string[]): Promise<number> {
   return args.isCheck && verdicts.some(({ isOver }) => isOver) ? EXIT_OVER_BUDGET : 0;
 }
 
-async function measureAll({ names, runs, seconds, isPeers }: BenchArguments): Promise<Verdict[]> {
-  using stage = new Stage({ runs, seconds });
+async function measureAll({
+  names,
+  runs,
+  seconds,
+  commandsFile,
+  isPeers,
+}: BenchArguments): Promise<Verdict[]> {
+  using stage = new Stage({ runs, seconds, commandsFile });
   if (isPeers) return await measureOne(PEER_COMPARISON, stage);
   const verdicts: Verdict[] = [];
   for (const benchmark of BENCHMARKS) {

@@ -7,6 +7,7 @@ import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from 
 import { screenParts } from "./screen-parts.ts";
 import { append, list, resume, search } from "./session-files.ts";
 import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
+import { unasked } from "./unasked.ts";
 
 /** All benchmarks, in execution order. */
 export const BENCHMARKS: readonly Benchmark[] = [
@@ -23,6 +24,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   list,
   search,
   approval,
+  unasked,
   checkpoint,
   box,
   compaction,

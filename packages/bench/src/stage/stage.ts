@@ -19,6 +19,12 @@ export interface Program {
   path: string;
 }
 
+interface StageOptions {
+  runs?: number | undefined;
+  seconds?: number | undefined;
+  commandsFile?: string | undefined;
+}
+
 /** The environment of the benchmarks: the programs, a temporary directory, and how often to measure. */
 export class Stage implements Disposable {
   readonly scratch = new Scratch();
@@ -33,7 +39,7 @@ export class Stage implements Disposable {
   private bundle: Promise<Program> | undefined;
 
   /** @param asked how often each quantity is measured, and how long; every benchmark has its own defaults. */
-  constructor(private readonly asked: { runs?: number | undefined; seconds?: number | undefined } = {}) {
+  constructor(private readonly asked: StageOptions = {}) {
     this.emptyScript = writeScript(this.scratch.makeDirectory("empty"), "");
     this.home = this.scratch.makeDirectory("home");
   }
@@ -45,6 +51,11 @@ export class Stage implements Disposable {
   /** How long an idle program is observed. */
   seconds(usual: number): number {
     return this.asked.seconds ?? usual;
+  }
+
+  /** The file of commands to decide about. */
+  get commandsFile(): string | undefined {
+    return this.asked.commandsFile;
   }
 
   /** The environment of a user who has set only what every program needs. */
