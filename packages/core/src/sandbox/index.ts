@@ -44,7 +44,7 @@ function describeNetwork(network: NetworkSetting): string {
   const more = allow.length > MAX_NAMED_HOSTS ? ` and ${allow.length - MAX_NAMED_HOSTS} more` : "";
   const named = allow.map((entry) => (entry === PACKAGES_PRESET ? "package registries" : entry));
   const hosts = `${named.slice(0, MAX_NAMED_HOSTS).join(", ")}${more}`;
-  return `network: ${hosts || "no host"} through the proxy in http_proxy, another host after a question to the user`;
+  return `network: ${hosts || "no host"} through the proxy in http_proxy, other hosts need the user's consent`;
 }
 
 const SEPARATE =

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { join } from "node:path";
 import type { AskForHost, NetworkConnection } from "../../../src/infrastructure/network/connection.ts";
 import { type CommandNetwork, SessionNetwork } from "../../../src/sandbox/network/session-network.ts";
+import { findProcessesByVariable } from "../../support/process-census.ts";
 import { resolveInTurn, TestClient } from "../../support/proxied-network.ts";
 import { makeTempDir } from "../../support/temp-dir.ts";
 
@@ -159,6 +161,23 @@ describe("the network of a session", () => {
     client.socket.destroy();
     server.stop(true);
   });
+
+  test("leaves no relay behind when the program is killed", async () => {
+    const directory = makeTempDir();
+    const program = `
+      import { SessionNetwork } from ${JSON.stringify(join(import.meta.dir, "../../../src/sandbox/network/session-network.ts"))};
+      const network = new SessionNetwork({ setting: "on", environment: {}, directory: ${JSON.stringify(directory)} });
+      await network.open({ id: 1, toJoiningNetwork: (argv) => [...argv] }, { line: "x" });
+      console.log("open");
+      setInterval(() => {}, 1_000);
+    `;
+    const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe" });
+    await child.stdout.getReader().read();
+    const findRelays = () => findProcessesByVariable("DILIGENT_RELAY_SOCKET", `${directory}/network.sock`);
+    expect(findRelays()).toHaveLength(1);
+    child.kill("SIGKILL");
+    while (findRelays().length > 0) await Bun.sleep(10);
+  }, 20_000);
 
   test("cannot be opened without a directory, or where the path of its socket would be too long", async () => {
     for (const directory of [undefined, `/tmp/${"a".repeat(100)}`]) {
