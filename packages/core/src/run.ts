@@ -28,6 +28,7 @@ export { SecretRedactor } from "./infrastructure/text/secret-redactor.ts";
 export { isLoopbackUrl } from "./infrastructure/urls.ts";
 export type { Job, JobStart, JobState, JobUpdate } from "./jobs/job.ts";
 export type { JobOutput } from "./jobs/job-output.ts";
+export { SessionJobs } from "./jobs/session-jobs.ts";
 export type { KnowledgeEntry } from "./knowledge/types.ts";
 export { describeConnectionFailure } from "./provider/classify-error.ts";
 export { ProviderError } from "./provider/errors.ts";

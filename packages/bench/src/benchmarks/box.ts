@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTools, FileTracker, SessionSandbox, type Tool } from "@diligent/core/run";
+import { createTools, FileTracker, SessionJobs, SessionSandbox, type Tool } from "@diligent/core/run";
 import type { Benchmark, Figure } from "../figure.ts";
 import { quantile, Series, takeTurns } from "../measure/statistics.ts";
 import type { Stage } from "../stage/stage.ts";
@@ -83,16 +83,25 @@ function createProject(stage: Stage, directories: number): string {
   return root;
 }
 
-interface Session {
+/** The commands of a session, without a model. */
+export interface CommandSession {
+  /** The tool that runs commands. */
   tool: Tool;
+  tools: readonly Tool[];
   sandbox: SessionSandbox;
+  jobs: SessionJobs;
 }
 
 /** A new session, in which nothing has run yet. */
-async function openSession(stage: Stage, root: string, setting: "required" | "off"): Promise<Session> {
+export async function openSession(
+  stage: Stage,
+  root: string,
+  setting: SessionSandbox["setting"],
+): Promise<CommandSession> {
   const environment = stage.environment();
   const directory = stage.scratch.makeDirectory("session");
   const sandbox = new SessionSandbox({ setting, environment, root, directory: () => directory });
+  const jobs = new SessionJobs();
   const tools = createTools({
     cwd: root,
     root,
@@ -100,21 +109,22 @@ async function openSession(stage: Stage, root: string, setting: "required" | "of
     outputDirectory: () => directory,
     environment,
     sessionId: "bench",
+    jobs,
     sandboxState: () => sandbox.sandboxState(),
   });
   const tool = tools.find(({ name }) => name === "bash");
   if (!tool) throw new Error("There is no bash tool.");
-  return { tool, sandbox };
+  return { tool, tools, sandbox, jobs };
 }
 
 /** The 95th percentile of consecutive calls, in ms. */
-async function slowCallMs(session: Session): Promise<number> {
+async function slowCallMs(session: CommandSession): Promise<number> {
   const values: number[] = [];
   for (let call = 0; call < CALLS; call++) values.push(await callMs(session));
   return quantile(values, 0.95);
 }
 
-async function callMs({ tool, sandbox }: Session): Promise<number> {
+async function callMs({ tool, sandbox }: CommandSession): Promise<number> {
   const args = tool.parameters.parse({ command: "true" });
   const signal = AbortSignal.timeout(60_000);
   const begin = performance.now();

@@ -1,7 +1,8 @@
 import type { Benchmark } from "../figure.ts";
 import { box } from "./box.ts";
 import { grep, memory, streaming, toolCalls } from "./calls.ts";
-import { compaction, knowledge, recall } from "./context.ts";
+import { compaction, compaction, knowledge, knowledge, recall } from "./context.ts";
+import { jobs } from "./jobs.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
@@ -27,6 +28,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   unasked,
   checkpoint,
   box,
+  jobs,
   compaction,
   recall,
   knowledge,
