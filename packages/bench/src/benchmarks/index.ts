@@ -1,7 +1,7 @@
 import type { Benchmark } from "../figure.ts";
 import { box } from "./box.ts";
 import { grep, memory, streaming, toolCalls } from "./calls.ts";
-import { compaction, compaction, knowledge, knowledge, recall } from "./context.ts";
+import { compaction, knowledge, recall } from "./context.ts";
 import { jobs } from "./jobs.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
