@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SessionJobs } from "../src/jobs/session-jobs.ts";
 import { toInputSchema } from "../src/tool/registry.ts";
-import { createAddKnowledgeTool, createRecallTool, createTools } from "../src/tools/index.ts";
+import { createAddKnowledgeTool, createRecallTool, createTodoTool, createTools } from "../src/tools/index.ts";
 import { FileTracker } from "../src/tools/workspace.ts";
 
 /** What a model is told about the arguments of our tools. A test compares it with the schemas that check them. */
@@ -25,6 +25,7 @@ export function makeInputSchemas(): Record<string, unknown> {
     ...createTools(workspace, { offersPatches: () => true }),
     createAddKnowledgeTool("/"),
     recall,
+    createTodoTool(() => {}),
   ];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }

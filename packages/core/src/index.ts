@@ -88,6 +88,7 @@ export type {
 } from "./infrastructure/process/shell-wrapper.ts";
 export type { Environment } from "./infrastructure/runtime.ts";
 export type { SecretRedactor, SecretValue } from "./infrastructure/text/secret-redactor.ts";
+export type { TextContent, TextEncoding } from "./infrastructure/text/text-file.ts";
 export type { Job, JobStart, JobState, JobUpdate } from "./jobs/job.ts";
 export type { JobOutput } from "./jobs/job-output.ts";
 export type { EarlierJob, SessionJobs } from "./jobs/session-jobs.ts";
@@ -177,6 +178,7 @@ export {
   type SessionInfoEntry,
   type SessionMessageEntry,
   type SettingsEntry,
+  type TodoEntry,
   type UnknownEntry,
 } from "./session/types.ts";
 export type { DeferredWriterOptions } from "./session/writer.ts";
@@ -196,7 +198,7 @@ export type {
   ToolResult,
 } from "./tool/types.ts";
 export type { AddKnowledgeOptions } from "./tools/add-knowledge.ts";
-export { createAddKnowledgeTool, createTools } from "./tools/index.ts";
+export { createAddKnowledgeTool, createTools, type ToolOptions } from "./tools/index.ts";
 export type { JobToolOptions } from "./tools/job-tools.ts";
 export type { FileFingerprint } from "./tools/workspace.ts";
 export { type FileState, FileTracker, type Workspace } from "./tools/workspace.ts";
@@ -214,6 +216,7 @@ export {
   type StopReason,
   type TextBlock,
   type ThinkingBlock,
+  type TodoItem,
   type ToolCallBlock,
   type ToolCallOutcome,
   type ToolDefinition,

@@ -229,3 +229,21 @@ export function unknownStopReason({ stopReason, rawStopReason }: AssistantMessag
 export function assertNever(value: never): never {
   throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
 }
+
+/** The states of an item of a checklist. */
+export const TODO_STATUSES = ["pending", "in_progress", "completed"] as const;
+
+/** An item of the model's checklist. */
+export interface TodoItem {
+  content: string;
+  status: (typeof TODO_STATUSES)[number];
+  /** The item while it is in progress, such as `Running the tests`. */
+  activeForm?: string | undefined;
+}
+
+const TODO_MARKS = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const;
+
+/** The checklist, an item on each line. */
+export function formatTodos(todos: readonly TodoItem[]): string {
+  return todos.map(({ content, status }) => `${TODO_MARKS[status]} ${content}`).join("\n");
+}

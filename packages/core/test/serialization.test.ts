@@ -86,6 +86,10 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "job_update", id: "1", state: "running", command: "npm run dev" },
     { type: "job_update", id: "1", state: "ended", command: "npm run dev", exitCode: 1 },
   ],
+  todo: [
+    { type: "todo", todos: [] },
+    { type: "todo", todos: [{ content: "Test", status: "in_progress", activeForm: "Testing" }] },
+  ],
   prune: [{ type: "prune", entryIds: ["0000000a"], tokensBefore: 142_000, tokensAfter: 120_000 }],
   compaction_start: [
     {
@@ -172,6 +176,7 @@ const ENTRIES: Examples<SessionEntry> = {
       details: { readFiles: ["a.ts"], modifiedFiles: [] },
       pinnedTokens: 40_000,
       pinnedEntryIds: ["00000000"],
+      todos: [{ content: "Test", status: "in_progress", activeForm: "Testing" }],
     },
     compaction("00000002", "00000001", { firstKeptEntryId: "00000001" }),
   ],
@@ -188,6 +193,10 @@ const ENTRIES: Examples<SessionEntry> = {
   settings: [
     { type: "settings", ...BASE, effort: "high" },
     { type: "settings", ...BASE },
+  ],
+  todo: [
+    { type: "todo", ...BASE, todos: [] },
+    { type: "todo", ...BASE, todos: [{ content: "Test", status: "completed" }] },
   ],
   archive: [{ type: "archive", ...BASE, archived: true }],
   custom: [{ type: "custom", ...BASE, customType: "mine", data: { deep: [1, null] } }],

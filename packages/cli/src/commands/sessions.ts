@@ -11,6 +11,7 @@ import {
   type ContentBlock,
   findLeafId,
   forgetSessionGrants,
+  formatTodos,
   type Message,
   messageText,
   pathTo,
@@ -324,6 +325,8 @@ function formatEntry(entry: SessionEntry): string {
       return mark(entry.id, `thinking: ${entry.effort ?? "(not chosen)"}`);
     case "archive":
       return mark(entry.id, entry.archived ? "archived" : "no longer archived");
+    case "todo":
+      return [mark(entry.id, "checklist"), indent(formatTodos(entry.todos))].join("\n").trimEnd();
     case "custom":
       return mark(entry.id, `${entry.customType}: ${JSON.stringify(entry.data)}`);
     case "unknown":

@@ -95,6 +95,7 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "label":
     case "pin":
     case "settings":
+    case "todo":
     case "archive":
     case "custom":
     case "unknown":

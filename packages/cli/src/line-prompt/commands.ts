@@ -1,5 +1,6 @@
 import type { ProjectSession } from "@diligent/core/harness";
 import type { AgentEvent, Environment } from "@diligent/core/run";
+import { describeTodos } from "../print/summary.ts";
 import { compactConversation, leaveBranch, type SummaryControl } from "../session/conversation.ts";
 import type { Reopening } from "../session/session-controller.ts";
 import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../tui/commands/index.ts";
@@ -96,6 +97,7 @@ function viewOf(opened: ProjectSession): View {
 /** Prints the last turns of a resumed conversation. */
 function showConversation({ session }: ProjectSession, { line }: PlainContextDeps): void {
   for (const block of toResumedBlocks(session.branches.path)) say(toTranscriptText(block), line);
+  if (session.todos.length > 0) line(describeTodos(session.todos));
 }
 
 function toControl({ signal, show, line }: PlainContextDeps): SummaryControl {

@@ -4,11 +4,13 @@ import {
   addUsage,
   assertNever,
   EMPTY_USAGE,
+  formatTodos,
   type Model,
   messageText,
   type NeededApproval,
   type RunStopReason,
   type SerializableError,
+  type TodoItem,
   type Usage,
 } from "@diligent/core/run";
 import { describeJobUpdate } from "../session/job-watch.ts";
@@ -86,6 +88,8 @@ const MAX_KNOWLEDGE_COLUMNS = 4_000;
 export function describeProgress(event: AgentEvent): string | undefined {
   switch (event.type) {
     case "tool_start":
+      // Its event shows all of it.
+      if (event.toolName === "todo") return undefined;
       return toSingleLine(
         [event.toolName, describeInput(event.input)].filter(Boolean).join(": "),
         MAX_COLUMNS,
@@ -96,6 +100,8 @@ export function describeProgress(event: AgentEvent): string | undefined {
       return event.isError
         ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)
         : undefined;
+    case "todo":
+      return describeTodos(event.todos);
     case "prune":
       return describePruning(event);
     case "compaction_start":
@@ -113,6 +119,14 @@ export function describeProgress(event: AgentEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** The checklist, an item on each line. */
+export function describeTodos(todos: readonly TodoItem[]): string {
+  if (todos.length === 0) return "todo: removed";
+  const done = todos.filter(({ status }) => status === "completed").length;
+  const items = todos.map((item) => toSingleLine(formatTodos([item]), MAX_COLUMNS));
+  return [`todo: ${done} of ${todos.length} done`, ...items.map((item) => `  ${item}`)].join("\n");
 }
 
 /** What was shortened. */

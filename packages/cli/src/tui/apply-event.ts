@@ -46,6 +46,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
       return endTool(view, event, now);
     case "usage":
       return countUsage(view, event);
+    case "todo":
+      return { ...view, todos: event.todos };
     case "prune":
       return notePruning(view, event);
     case "compaction_start":

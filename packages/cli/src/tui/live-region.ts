@@ -1,3 +1,4 @@
+import type { TodoItem } from "@diligent/core/run";
 import type { Component } from "@earendil-works/pi-tui/dist/tui.js";
 import type { ApprovalMode } from "../arguments/command.ts";
 import { formatTokens } from "../print/summary.ts";
@@ -38,11 +39,44 @@ export function liveLines(view: View, editor: readonly string[], style: LiveStyl
     ...blocks.lines,
     ...(blocks.end === "none" ? [] : [""]),
     ...(activity === undefined ? [] : [activity, ""]),
+    ...todoLines(view, style),
     ...queuedLines(view.queued, style),
     ...dialogLines(view, editor, style),
     ...hintLines(view, style),
     statusLine(view.status, style),
   ];
+}
+
+const TODO_MARKS = { pending: "○", in_progress: "▸", completed: "✓" } as const;
+// Of the rows of the screen.
+const MAX_TODO_SHARE = 1 / 4;
+
+/** The checklist: nothing once all of it is done, a line beside a dialog, otherwise as much as there is room for. */
+function todoLines({ todos, activity, dialog }: View, { width, rows, theme }: LiveStyle): string[] {
+  const open = todos.findIndex(({ status }) => status !== "completed");
+  const done = todos.filter(({ status }) => status === "completed").length;
+  if (todos.length === 0 || (open === -1 && activity.type === "idle")) return [];
+  const current = todos.find(({ status }) => status === "in_progress");
+  const room = Math.max(1, Math.floor(rows * MAX_TODO_SHARE));
+  if (open === -1 || dialog || room < 3) {
+    const about = current ? `: ${current.activeForm ?? current.content}` : "";
+    return [theme.dim(fitLine(toSingleLine(`${done} of ${todos.length} done${about}`, width), width))];
+  }
+  const isCut = todos.length > room;
+  const shown = isCut ? room - 1 : room;
+  const start = Math.max(0, Math.min(open - 1, todos.length - shown));
+  const lines = todos.slice(start, start + shown).map((item) => todoLine(item, { width, theme }));
+  return isCut ? [...lines, theme.dim(fitLine(`  ${done} of ${todos.length} done`, width))] : lines;
+}
+
+function todoLine(
+  { content, status, activeForm }: TodoItem,
+  { width, theme }: Pick<LiveStyle, "width" | "theme">,
+) {
+  const text = status === "in_progress" ? (activeForm ?? content) : content;
+  const line = fitLine(`${TODO_MARKS[status]} ${toSingleLine(text, width)}`, width);
+  if (status === "pending") return line;
+  return status === "completed" ? theme.dim(line) : theme.accent(line);
 }
 
 /** A question or a list leaves one line for it. */

@@ -1,5 +1,5 @@
 import type { MoveProgress } from "@diligent/core/light";
-import type { NoticeLevel, ToolCallOutcome } from "@diligent/core/run";
+import type { NoticeLevel, TodoItem, ToolCallOutcome } from "@diligent/core/run";
 import type { ApprovalMode } from "../arguments/command.ts";
 import type { FileMove } from "../undo/describe.ts";
 import type { ActionId } from "./keys/keymap.ts";
@@ -147,6 +147,8 @@ export interface View {
   lastCall?: CallBlock | undefined;
   /** A shell command of the user that is running. */
   shell?: ShellBlock | undefined;
+  /** The model's checklist, shown above the prompt. */
+  todos: readonly TodoItem[];
   /** Prompts that the user has sent and the model has not seen yet. */
   queued: readonly QueuedPrompt[];
   dialog?: Dialog | undefined;
@@ -189,6 +191,7 @@ export function createView(status: Pick<Status, "cwd"> & Partial<Status>): View 
     live: [],
     activity: { type: "idle" },
     expandable: [],
+    todos: [],
     queued: [],
     status: {
       model: "…",

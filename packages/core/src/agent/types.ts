@@ -20,6 +20,7 @@ import type {
 import type {
   AssistantMessage,
   Message,
+  TodoItem,
   ToolCallOutcome,
   ToolResultMessage,
   Usage,
@@ -199,6 +200,8 @@ export type AgentEvent =
       /** The command line, as far as it is known. */
       command?: string;
     }
+  /** The model's checklist, all of it; empty when it is removed. */
+  | { type: "todo"; todos: TodoItem[] }
   | { type: "knowledge_saved"; knowledgeId: string; content: string }
   /**
    * The user is being asked, or the request was refused. `gate` names the rule that applies, `mode` the approval mode.

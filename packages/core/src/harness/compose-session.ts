@@ -26,7 +26,13 @@ import type { ContextOptions } from "../session/compaction/context-window.ts";
 import { SessionManager } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { Tool } from "../tool/types.ts";
-import { createAddKnowledgeTool, createRecallTool, createTools, type RecallSource } from "../tools/index.ts";
+import {
+  createAddKnowledgeTool,
+  createRecallTool,
+  createTodoTool,
+  createTools,
+  type RecallSource,
+} from "../tools/index.ts";
 import { resolveFilePath } from "../tools/target.ts";
 import { FileTracker } from "../tools/workspace.ts";
 import { findEarlierJobs } from "./earlier-jobs.ts";
@@ -428,6 +434,9 @@ function createSessionTools(
         ...(contextWindow >= LEAST_WINDOW_FOR_RECALL
           ? [createRecallTool(toRecallSource(currentSession))]
           : []),
+        createTodoTool((todos) => currentSession()?.setTodos(todos), {
+          isOffered: () => contextWindow >= LEAST_WINDOW_FOR_TODOS,
+        }),
       ]
     : [];
   const added = [...tools, ...extensions.flatMap((extension) => extension.tools ?? [])];
@@ -441,6 +450,7 @@ function createSessionTools(
 const LEAST_WINDOW_FOR_RECALL = 8_000;
 // Their descriptions are part of every request, also of those that need none.
 const LEAST_WINDOW_FOR_JOBS = 16_000;
+const LEAST_WINDOW_FOR_TODOS = 16_000;
 
 function toRecallSource(currentSession: () => SessionManager | undefined): RecallSource {
   return {

@@ -174,6 +174,7 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
     case "label":
     case "pin":
     case "settings":
+    case "todo":
     case "archive":
     case "custom":
     case "unknown":

@@ -3,7 +3,7 @@ import type { EventStream } from "../event-stream.ts";
 import { type DiligentPaths, makeDiligentDir } from "../infrastructure/diligent-dir.ts";
 import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
 import type { RunConditions } from "../provider/types.ts";
-import type { Message, UserMessage } from "../types.ts";
+import type { Message, TodoItem, UserMessage } from "../types.ts";
 import { OpenBranches, type SessionBranches } from "./branches.ts";
 import { ContextManager } from "./compaction/context-manager.ts";
 import type { ContextUsage } from "./compaction/context-status.ts";
@@ -25,6 +25,7 @@ import {
 } from "./open.ts";
 import type { RecalledEntry, RecallMatches, RecallQuery } from "./recall.ts";
 import { SessionRun, SteeringQueue } from "./run.ts";
+import { findTodos, saveTodos } from "./todos.ts";
 import type {
   CompactionOutcome,
   CompactionUndoOutcome,
@@ -297,6 +298,17 @@ export class SessionManager {
   customEntries(customType?: string): CustomEntry[] {
     const { log } = this.session;
     return readCustomEntries(customEntriesOn(log.path(), log.entries), customType);
+  }
+
+  /** The model's checklist in this conversation; empty if there is none. */
+  get todos(): readonly TodoItem[] {
+    return findTodos(this.session.log);
+  }
+
+  /** Replaces the checklist, in the session and for those who watch the run. */
+  setTodos(todos: readonly TodoItem[]): void {
+    const entry = saveTodos(this.session.log, todos);
+    this.report({ type: "todo", todos: entry.todos });
   }
 
   /** Adds an event to those of the active run, or of the next one. */

@@ -6,6 +6,7 @@ import { buildSessionContext, type SessionContext } from "./context-builder.ts";
 import { customEntriesOn, SessionLog } from "./log.ts";
 import type { SessionFile, SessionReadOptions } from "./read-file.ts";
 import { createHeader } from "./session-header.ts";
+import { todoEntriesOn } from "./todos.ts";
 import { findLastModelId, findLeafId, pathTo } from "./tree.ts";
 import type { SessionEntry, SessionHeader, SessionInfo } from "./types.ts";
 import { DeferredWriter, type DeferredWriterOptions } from "./writer.ts";
@@ -95,15 +96,20 @@ export function forkSession(
   return toLiveSession(location, { ...fork, log: new SessionLog(fork.writer, copied, redactor) });
 }
 
-/** The branch with the programs' custom entries and its pins, in the order of the file. */
+/** The branch with the programs' custom entries, its checklists and its pins, in the order of the file. */
 function withAttachedEntries(
   path: readonly SessionEntry[],
   entries: readonly SessionEntry[],
 ): readonly SessionEntry[] {
-  if (!entries.some(({ type }) => type === "custom" || type === "pin")) return path;
+  if (!entries.some(({ type }) => type === "custom" || type === "pin" || type === "todo")) return path;
   const ids = new Set(path.map(({ id }) => id));
   const pins = entries.filter((entry) => entry.type === "pin" && ids.has(entry.targetId));
-  const copied = new Set<SessionEntry>([...path, ...customEntriesOn(path, entries), ...pins]);
+  const copied = new Set<SessionEntry>([
+    ...path,
+    ...customEntriesOn(path, entries),
+    ...todoEntriesOn(path, entries),
+    ...pins,
+  ]);
   return entries.filter((entry) => copied.has(entry));
 }
 

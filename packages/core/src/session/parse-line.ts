@@ -5,6 +5,8 @@ import {
   type ImageBlock,
   type Message,
   type StopReason,
+  TODO_STATUSES,
+  type TodoItem,
   type ToolCallOutcome,
   type Usage,
 } from "../types.ts";
@@ -113,6 +115,11 @@ function readKnownEntry(
       const { type, effort, ...rest } = value;
       if (effort !== undefined && !isEffort(effort)) return undefined;
       return { ...rest, type, ...position, ...(effort !== undefined && { effort }) };
+    }
+    case "todo": {
+      const { type } = value;
+      const todos = readTodos(value.todos);
+      return todos && { ...value, type, ...position, todos };
     }
     case "archive": {
       const { type, archived } = value;
@@ -266,9 +273,10 @@ type EntryPosition = Pick<CompactionEntry, "id" | "parentId" | "timestamp">;
  * out. Undefined without a summary or the first kept entry.
  */
 export function readCompaction(value: JsonObject, position: EntryPosition): CompactionEntry | undefined {
-  const { summary, firstKeptEntryId, details, pinnedTokens, pinnedEntryIds, recall, ...rest } = value;
+  const { summary, firstKeptEntryId, details, pinnedTokens, pinnedEntryIds, recall, todos, ...rest } = value;
   if (typeof summary !== "string" || typeof firstKeptEntryId !== "string") return undefined;
   const files = readDetails(details);
+  const checklist = readTodos(todos);
   return {
     ...rest,
     type: "compaction",
@@ -281,7 +289,20 @@ export function readCompaction(value: JsonObject, position: EntryPosition): Comp
     ...(isCount(pinnedTokens) && { pinnedTokens }),
     ...(isTexts(pinnedEntryIds) && { pinnedEntryIds }),
     ...(recall === false && { recall }),
+    ...(checklist && { todos: checklist }),
   };
+}
+
+/** Undefined unless all are items of a checklist. */
+function readTodos(value: unknown): TodoItem[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const todos = value.flatMap((item: unknown): TodoItem[] => {
+    if (!isObject(item) || typeof item.content !== "string") return [];
+    const status = TODO_STATUSES.find((each) => each === item.status);
+    const activeForm = typeof item.activeForm === "string" ? { activeForm: item.activeForm } : {};
+    return status === undefined ? [] : [{ content: item.content, status, ...activeForm }];
+  });
+  return todos.length === value.length ? todos : undefined;
 }
 
 /** Undefined without the lists of pruned results. */

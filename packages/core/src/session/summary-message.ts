@@ -1,4 +1,4 @@
-import type { ContentBlock, UserMessage } from "../types.ts";
+import { type ContentBlock, formatTodos, type UserMessage } from "../types.ts";
 import { formatFileOperations, formatPinnedMessages } from "./compaction/cut-point.ts";
 import { formatPins } from "./compaction/pins.ts";
 import { CHARACTERS_PER_TOKEN } from "./compaction/tokens.ts";
@@ -57,12 +57,13 @@ function summaryText(
   pinned: readonly UserMessage[],
   pins: readonly PinnedMessage[],
 ): string {
-  const { summary, details, pinnedTokens = 0 } = compaction;
+  const { summary, details, pinnedTokens = 0, todos = [] } = compaction;
   const words = pinned.length > 0 ? formatPinnedMessages(pinned, pinnedTokens) : "";
   return [
     details ? withoutFileLists(summary, details) : summary,
     ...(words === "" ? [] : ["\n\n", words]),
     ...(pins.length === 0 ? [] : ["\n\n", formatPins(pins)]),
+    ...(todos.length === 0 ? [] : [`\n\nThe checklist at that time:\n${formatTodos(todos)}`]),
     ...(details
       ? [
           ...(compaction.recall === false ? [] : [RECALL]),

@@ -1,5 +1,5 @@
 import type { Effort } from "../provider/types.ts";
-import type { Message } from "../types.ts";
+import type { Message, TodoItem } from "../types.ts";
 
 export { generateEntryId, generateSessionId } from "../infrastructure/runtime.ts";
 
@@ -67,6 +67,12 @@ export interface SettingsEntry extends EntryBase {
   effort?: Effort;
 }
 
+/** Sets the model's checklist on this branch; an empty one removes it. */
+export interface TodoEntry extends EntryBase {
+  type: "todo";
+  todos: TodoItem[];
+}
+
 /** Archives the session, or restores it to lists. A session that continues with a message is restored as well. */
 export interface ArchiveEntry extends EntryBase {
   type: "archive";
@@ -108,6 +114,8 @@ export interface CompactionEntry extends EntryBase {
   pinnedEntryIds?: string[];
   /** False if the model had no recall tool: the summary does not name it. */
   recall?: false;
+  /** The model's checklist at that time, which follows the summary. */
+  todos?: TodoItem[];
 }
 
 /** From here on, the conversation is as if the compaction with this id had not been made. */
@@ -187,6 +195,7 @@ export type SessionEntry =
   | PruneEntry
   | BranchSummaryEntry
   | SettingsEntry
+  | TodoEntry
   | ArchiveEntry
   | CustomEntry
   | UnknownEntry;

@@ -13,6 +13,7 @@ const TOOL_ALIASES: Readonly<Record<string, readonly string[]>> = {
   glob: ["findfiles", "globfiles", "filesearch"],
   grep: ["search", "searchfiles", "ripgrep", "grepsearch", "searchfilecontent"],
   apply_patch: ["patch"],
+  todo: ["todowrite", "writetodos", "updateplan", "settodolist", "todolist"],
   ls: ["listdir", "listdirectory", "listfiles", "list"],
 };
 
@@ -22,7 +23,8 @@ const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
   path: ["directory", "dir", "folder", "dirpath", "directorypath", "filepath", "searchpath"],
   command: ["cmd", "script", "commandline"],
   patch: ["input", "diff"],
-  content: ["contents", "text", "filetext", "filecontent"],
+  content: ["contents", "text", "filetext", "filecontent", "step"],
+  todos: ["plan", "items", "tasks"],
   old_string: ["oldstr", "oldtext", "search", "find"],
   new_string: ["newstr", "newtext", "replacement"],
   pattern: ["regex", "query", "regexp", "globpattern", "includepattern"],

@@ -8,9 +8,10 @@ import type { Workspace } from "./workspace.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
 export { createRecallTool, type RecallSource } from "./recall.ts";
+export { createTodoTool } from "./todo.ts";
 
 /** Which of the tools the model is told of. */
-interface ToolOptions extends JobToolOptions {
+export interface ToolOptions extends JobToolOptions {
   /**
    * True while the model is one that knows `apply_patch`, which then takes the place of `edit` and `write`; these can be
    * called all the same. Without this function there is no such tool.

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { KNOWLEDGE_TYPES } from "../knowledge/types.ts";
+import { TODO_STATUSES } from "../types.ts";
 
 // The arguments of the tools. Models get them as `input-schemas.json`, which is generated from these.
 
@@ -166,6 +167,25 @@ export const recallParameters = z.strictObject({
 
 /** See `ReadParameters`. */
 export type RecallParameters = typeof recallParameters;
+
+const MAX_TODOS = 100;
+const todoText = () => z.string().trim().min(1).max(1_000);
+
+/** The whole checklist; none of its items is kept from the previous one. */
+export const todoParameters = z.strictObject({
+  todos: z
+    .array(
+      z.strictObject({
+        content: todoText(),
+        status: z.enum(TODO_STATUSES),
+        activeForm: todoText().optional(),
+      }),
+    )
+    .max(MAX_TODOS),
+});
+
+/** See `ReadParameters`. */
+export type TodoParameters = typeof todoParameters;
 
 const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;

@@ -142,6 +142,25 @@ export const edit: ToolRenderer = {
   fullText: fullChange,
 };
 
+/** `apply_patch src/a.ts, b.ts · +3 −1` and the diff of all files. */
+const applyPatch: ToolRenderer = {
+  ...edit,
+  title(call, { cwd }) {
+    const patch = call.text("patch") ?? "";
+    const named = patch.matchAll(/^\*\*\* (?:Add|Delete|Update) File: (.+)$/gm);
+    return [...named].map(([, path = ""]) => showPath(path.trim(), cwd)).join(", ") || "?";
+  },
+};
+
+/** `todo 2 of 5 done`; the list itself is above the prompt. */
+const todo: ToolRenderer = {
+  title(call) {
+    const items = call.output.match(/^\[[ >x]\] /gm) ?? [];
+    if (call.state !== "done" || items.length === 0) return "";
+    return `${items.filter((mark) => mark === "[x] ").length} of ${items.length} done`;
+  },
+};
+
 const MAX_HITS = 5;
 const BETWEEN_NAMES = "  ";
 
@@ -263,7 +282,7 @@ function isNewFile(call: SafeCall): boolean {
 const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
   Object.entries({
     ...{ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write },
-    ...{ job_output: job, job_kill: job },
+    ...{ apply_patch: applyPatch, todo, job_output: job, job_kill: job },
   }),
 );
 

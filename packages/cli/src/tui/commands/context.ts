@@ -125,7 +125,8 @@ function showStatus(opened: ProjectSession, { change }: Pick<ViewPainter, "chang
     const { isSandboxed } = opened.sandbox;
     change((view) => ({ ...view, status: { ...view.status, isSandboxed } }));
   };
-  change((view) => ({ ...view, status: { ...view.status, ...toStatus(opened) } }));
+  const { todos } = opened.session;
+  change((view) => ({ ...view, todos, status: { ...view.status, ...toStatus(opened) } }));
 }
 
 /** Shows the last turns of a resumed conversation. */

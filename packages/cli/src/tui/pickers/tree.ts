@@ -162,6 +162,7 @@ const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
   "pin",
   "session_info",
   "settings",
+  "todo",
   "archive",
   "custom",
   "unknown",
@@ -250,6 +251,7 @@ function textOf(entry: SessionEntry): string {
     case "label":
     case "pin":
     case "settings":
+    case "todo":
     case "archive":
     case "custom":
     case "unknown":

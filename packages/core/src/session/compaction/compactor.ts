@@ -15,6 +15,7 @@ import type { CompactionLock } from "../compaction-lock.ts";
 import { contextMessages, findMessages, messagesOf } from "../context-builder.ts";
 import type { SessionLog } from "../log.ts";
 import { collectPrunes } from "../pruned-results.ts";
+import { findTodos } from "../todos.ts";
 import type { CompactionEntry, CompactionOutcome, SessionEntry } from "../types.ts";
 import { divideByCause } from "./context-status.ts";
 import {
@@ -256,7 +257,8 @@ export class Compactor {
     >,
   ): CompactionEntry {
     const { estimator, log } = this.parts;
-    const content = { ...made, tokensBefore: request.tokens };
+    const todos = [...findTodos(log)];
+    const content = { ...made, tokensBefore: request.tokens, ...(todos.length > 0 && { todos }) };
     const type = "compaction" as const;
     const draft = { type, ...content, id: "", parentId: log.leafId, timestamp: "", tokensAfter: 0 };
     const tokensAfter = estimateRequest(
