@@ -9,7 +9,8 @@ afterEach(endAllProcesses);
 
 /** A project in which a command has run and the mounts of the next one are made, where the system allows that. */
 async function makePreparedProject(): Promise<BoxedProject> {
-  const place = await makeBoxedProject();
+  // Elsewhere, each socket that another program makes is hidden by a mount of its own, so that mounts differ.
+  const place = await makeBoxedProject({ sharedTemporary: ["/tmp", "/var/tmp"] });
   for (const path of [".env", "CLAUDE.md", ".git/config"]) place.put(`project/${path}`);
   await place.run("true");
   await place.box.prepare();
@@ -91,6 +92,22 @@ describe.skipIf(problem !== undefined)("a command in mounts that were made befor
     await place.run(`cd /proc; for p in [0-9]*; do cd $OLDPWD; ${kept}; done 2> errors; true`);
     const { output, isError } = await place.run("kill -0 $(cat background) && echo still there");
     expect([isError, output]).toEqual([false, "still there"]);
+  });
+
+  test("cannot look into the process that holds them, whose /proc can be written to", async () => {
+    const place = await makePreparedProject();
+    expect(await isPrepared(place)).toBe(true);
+    const ways = [
+      "ls $p/root",
+      "cat $p/environ",
+      "echo 60 > $p/root/proc/sys/vm/swappiness",
+      "nsenter --user=$p/ns/user --mount=$p/ns/mnt true",
+    ];
+    const attempts = ways.map((way) => `(${way}) > /dev/null 2>&1 && echo "$p: ${way}"`).join("; ");
+    const { output } = await place.run(
+      `for p in /proc/[0-9]*; do [ $p/ns/mnt -ef /proc/$$/ns/mnt ] || { echo seen; ${attempts}; }; done | sort -u`,
+    );
+    expect(output).toBe("seen");
   });
 
   test("is prepared once, and again only after something has changed", async () => {
