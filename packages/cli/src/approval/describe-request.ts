@@ -50,7 +50,12 @@ export function describeHostRequest({ permission, details = {} }: ApprovalReques
   return typeof command === "string" ? `${place}\n\n${escapeText(command)}` : place;
 }
 
-/** The path to be read or changed, if the request is about that path alone. */
-export function requestedPath({ permission, details }: ApprovalRequest): string | undefined {
-  return permission !== "execute" && typeof details?.path === "string" ? details.path : undefined;
+/** The paths to be read or changed, if the request is about them alone; otherwise none. */
+export function requestedPaths({ permission, details = {} }: ApprovalRequest): string[] {
+  if (permission === "execute") return [];
+  const files: unknown[] = Array.isArray(details.files) ? details.files : [details];
+  return files.flatMap((file) => {
+    const isNamed = typeof file === "object" && file !== null && "path" in file;
+    return isNamed && typeof file.path === "string" ? [file.path] : [];
+  });
 }

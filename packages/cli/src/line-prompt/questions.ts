@@ -13,7 +13,7 @@ import {
   describeHostRequest,
   describeRefusedEdit,
   REASON_HEADING,
-  requestedPath,
+  requestedPaths,
   toEscapedRequest,
 } from "../approval/describe-request.ts";
 import { escapeLine, escapeText, formatMark, hasMark } from "../approval/escaped-text.ts";
@@ -123,9 +123,9 @@ function describeSubject(request: ApprovalRequest): string {
   if (command !== undefined) return escapeText(command);
   const host = describeHostRequest(request);
   if (host !== undefined) return host;
-  const path = requestedPath(request);
-  if (path === undefined) return escapeText(JSON.stringify(details, undefined, 2));
-  const subject = `${permission} ${escapeLine(path)}`;
+  const paths = requestedPaths(request);
+  if (paths.length === 0) return escapeText(JSON.stringify(details, undefined, 2));
+  const subject = paths.map((path) => `${permission} ${escapeLine(path)}`).join("\n");
   return typeof details.diff === "string" ? `${subject}\n\n${describeDiff(details.diff)}` : subject;
 }
 

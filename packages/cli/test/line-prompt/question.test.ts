@@ -49,6 +49,24 @@ describe("the diff before a file is changed", () => {
     expect(existsSync(join(place.project, ".git", "hooks"))).toBe(false);
   });
 
+  test("of a patch has all files, and one answer covers them", async () => {
+    place.write("a.txt", "one\n");
+    const patch =
+      "*** Begin Patch\n*** Update File: a.txt\n-one\n+1\n*** Add File: .envrc\n+export A=1\n*** Add File: AGENTS.md\n+x\n*** End Patch";
+    const { shown, type } = start([
+      { name: "bash", input: { command: `apply_patch <<'EOF'\n${patch}\nEOF` } },
+    ]);
+    await shown("Allow apply_patch? Reason: .envrc controls what other programs do");
+    await shown(`    write ${place.project}/a.txt\r\n    write ${place.project}/.envrc\r\n`);
+    await shown("    -one\r\n    +1\r\n");
+    await shown("    +export A=1\r\n");
+    await shown("Allow it? ");
+    expect(existsSync(join(place.project, ".envrc"))).toBe(false);
+    type("y\r");
+    await shown("All done.");
+    expect([text("a.txt"), text(".envrc"), text("AGENTS.md")]).toEqual(["1\n", "export A=1\n", "x\n"]);
+  });
+
   test("is left out if it cannot be computed, and the file's content does not reach the model", async () => {
     place.write(".env", "KEY=nonce-3fa9\n");
     const { shown, type } = start(

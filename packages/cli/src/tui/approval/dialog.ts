@@ -6,7 +6,7 @@ import {
   describeHostRequest,
   describeRefusedEdit,
   REASON_HEADING,
-  requestedPath,
+  requestedPaths,
   toEscapedRequest,
 } from "../../approval/describe-request.ts";
 import { escapeLine, escapeText, formatMark, hasMark } from "../../approval/escaped-text.ts";
@@ -61,10 +61,11 @@ function describeSubject(request: ApprovalRequest): EscapedLine[] {
   if (command !== undefined) return toLines(escapeText(command));
   const host = describeHostRequest(request);
   if (host !== undefined) return toLines(host);
-  const path = requestedPath(request);
-  if (path === undefined) return toLines(escapeText(JSON.stringify(details, undefined, 2)));
+  const paths = requestedPaths(request);
+  if (paths.length === 0) return toLines(escapeText(JSON.stringify(details, undefined, 2)));
   const change = typeof details.diff === "string" ? details.diff.trimEnd().split("\n").map(toDiffLine) : [];
-  return [{ look: "subject", text: `${permission} ${escapeLine(path)}` }, ...change];
+  const subjects = paths.map((path) => `${permission} ${escapeLine(path)}`);
+  return [...subjects.map((text): EscapedLine => ({ look: "subject", text })), ...change];
 }
 
 function toLines(formatted: string): EscapedLine[] {
