@@ -8,12 +8,12 @@ import { TypedCommands, writeScript } from "../../support/typed-commands.ts";
 describe("rows of a table", () => {
   const rows = [
     ["a", "1", "short"],
-    ["漢字", "1,000", "a longer text that goes on"],
+    ["漢字", "1,000", "a longer text that wraps"],
   ];
 
   test("have aligned columns, counting wide characters", () => {
     expect(formatRows(rows, { right: [1] })).toBe(
-      "  a         1  short\n  漢字  1,000  a longer text that goes on",
+      "  a         1  short\n  漢字  1,000  a longer text that wraps",
     );
     expect(formatRows([])).toBe("");
   });
@@ -22,13 +22,13 @@ describe("rows of a table", () => {
     expect(formatRows(rows, { columns: 36 }).split("\n")).toEqual([
       "  a     1      short",
       "  漢字  1,000  a longer text that",
-      "               goes on",
+      "               wraps",
     ]);
     expect(formatRows(rows, { columns: 24 }).split("\n")).toEqual([
       "  a     1      short",
       "  漢字  1,000",
       "      a longer text that",
-      "      goes on",
+      "      wraps",
     ]);
   });
 
