@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import type { JobUpdate } from "../../src/jobs/job.ts";
@@ -176,6 +176,19 @@ for (const [place, make] of Object.entries(MAKE)) {
       expect(await countLeftRunning(seconds)).toBe(0);
     });
 
+    test("that prints without end leaves room for other commands, and its output stays bounded", async () => {
+      const project = await make();
+      await project.bash("exec yes", background);
+      const [job] = project.jobs.list;
+      await until(() => (job?.output.totalBytes ?? 0) > 120 * 1024 * 1024);
+      expect((await project.bash("echo here")).output).toBe("here");
+      const { output } = await project.output("1");
+      expect(output).toMatch(/^y\ny\n/);
+      expect(output).toEndWith("y\n[running]");
+      await project.kill("1");
+      expect(statSync(job?.output.path ?? "").size).toBeLessThan(101 * 1024 * 1024);
+    }, 60_000);
+
     test("is one of fifty at most", async () => {
       const project = await make();
       for (let count = 0; count < 50; count++) await project.bash("sleep 60", background);
@@ -261,6 +274,24 @@ describe("the output of a job", () => {
     await expect(project.output("3")).rejects.toThrow("There is no job 3. Jobs: 1 (running).");
     expect((await project.output("job_1")).output).toEndWith("[running]");
     await project.jobs.endAll();
+  });
+});
+
+describeUnless(problem)("a job in the sandbox whose holder is killed", () => {
+  test("has ended, and the next command says what happened and works", async () => {
+    const project = await MAKE["in the sandbox"]?.();
+    if (!project) throw new Error("There is no project.");
+    const seconds = uniqueSleepSeconds();
+    await project.bash(`echo up; exec sleep ${seconds}`, background);
+    expect((await project.output("1", { filter: "up", wait_ms: 20_000 })).output).toBe("up\n[running]");
+    const list = Bun.spawnSync(["ps", "--ppid", String(process.pid), "-o", "pid=,args="]).stdout.toString();
+    const holder = list.split("\n").find((line) => line.includes("--as-pid-1"));
+    process.kill(Number.parseInt(holder ?? "", 10), "SIGKILL");
+    await project.jobs.list[0]?.ended;
+    expect(countProcesses(`sleep\0${seconds}`)).toBe(0);
+    expect(project.jobs.takeNotices()[0]).toStartWith("[Job 1 ended (");
+    const next = await project.bash("echo works");
+    expect(next.output).toStartWith("works\n[all processes of this session had ended: ");
   });
 });
 
