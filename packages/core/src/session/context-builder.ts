@@ -7,6 +7,7 @@ import {
   type ToolResultMessage,
   toolCallsOf,
 } from "../types.ts";
+import { lastOfType } from "./entries-by-type.ts";
 import { applyPrunes, collectPrunes, findCall, type PrunedForms } from "./pruned-results.ts";
 import { pathTo } from "./tree.ts";
 import type { BranchSummaryEntry, CompactionEntry, SessionEntry, SessionMessageEntry } from "./types.ts";
@@ -40,7 +41,7 @@ export function buildSessionContext(
 /** The context of a branch whose entries were found already. */
 export function buildPathContext(path: readonly SessionEntry[]): SessionContext {
   const messages = toSendableHistory(contextMessages(path).map(({ message }) => message));
-  const change = path.findLast((entry) => entry.type === "model_change");
+  const change = lastOfType(path, "model_change");
   if (!change) return { messages };
   return { messages, currentModel: { provider: change.provider, modelId: change.modelId } };
 }

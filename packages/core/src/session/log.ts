@@ -2,6 +2,7 @@ import type { Redactor } from "../agent/types.ts";
 import { generateEntryId, now } from "../infrastructure/runtime.ts";
 import type { Effort } from "../provider/types.ts";
 import { packUnsentOutputs } from "./context-builder.ts";
+import { lastOfType } from "./entries-by-type.ts";
 import type { SessionFile } from "./read-file.ts";
 import { findLeafId, pathTo } from "./tree.ts";
 import type { CustomEntry, SessionEntry, SettingsEntry } from "./types.ts";
@@ -140,7 +141,7 @@ export function nameSession(log: SessionLog, name: string | undefined): void {
 
 /** The latest name of a session; undefined if it has none. */
 export function findSessionName(entries: readonly SessionEntry[]): string | undefined {
-  const last = entries.findLast((entry) => entry.type === "session_info");
+  const last = lastOfType(entries, "session_info");
   return last?.name?.trim() ? last.name : undefined;
 }
 
@@ -192,7 +193,7 @@ function toJson(customType: string, data: unknown): string | undefined {
 
 /** The settings chosen last for a session; undefined if there are none. */
 export function readSessionSettings(entries: readonly SessionEntry[]): SettingsEntry | undefined {
-  return entries.findLast((entry) => entry.type === "settings");
+  return lastOfType(entries, "settings");
 }
 
 /** Saves the thinking level for later resumes, unless it is already saved. */

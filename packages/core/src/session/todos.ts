@@ -1,4 +1,5 @@
 import type { TodoItem } from "../types.ts";
+import { entriesOfType } from "./entries-by-type.ts";
 import type { SessionLog } from "./log.ts";
 import type { SessionEntry, TodoEntry } from "./types.ts";
 
@@ -14,7 +15,7 @@ export function saveTodos(log: SessionLog, todos: readonly TodoItem[]): TodoEntr
 
 /** The checklists among `entries` that were set on the branch `path`, oldest first. */
 export function todoEntriesOn(path: readonly SessionEntry[], entries: readonly SessionEntry[]): TodoEntry[] {
-  const found = entries.flatMap((entry) => (entry.type === "todo" ? [entry] : []));
+  const found = entriesOfType(entries, "todo");
   if (found.length === 0) return [];
   const ids = new Set(path.map(({ id }) => id));
   return found.filter(({ parentId }) => parentId === null || ids.has(parentId));

@@ -1,3 +1,4 @@
+import { lastOfType } from "./entries-by-type.ts";
 import type { CompactionEntry, PruneEntry, SessionEntry } from "./types.ts";
 
 interface RestoredPath {
@@ -15,7 +16,7 @@ const restoredPaths = new WeakMap<readonly SessionEntry[], RestoredPath>();
  * @param path the entries of one branch from its root on.
  */
 export function withoutUndone(path: readonly SessionEntry[]): readonly SessionEntry[] {
-  if (!hasUndo(path)) return path;
+  if (lastOfType(path, "compaction_undo") === undefined) return path;
   const known = restoredPaths.get(path);
   if (known?.length === path.length) return known.restored;
   const restored = restorePath(path);
@@ -25,20 +26,7 @@ export function withoutUndone(path: readonly SessionEntry[]): readonly SessionEn
 
 /** The compaction that is undone next: the last of the branch that is not undone yet. */
 export function findUndoable(path: readonly SessionEntry[]): CompactionEntry | undefined {
-  return withoutUndone(path).findLast((entry) => entry.type === "compaction");
-}
-
-// A conversation grows at its end, so only entries that were added since the last call are looked at.
-const searchedLengths = new WeakMap<readonly SessionEntry[], number>();
-
-function hasUndo(path: readonly SessionEntry[]): boolean {
-  const searched = searchedLengths.get(path) ?? 0;
-  const start = searched <= path.length ? searched : 0;
-  for (let position = start; position < path.length; position++) {
-    if (path[position]?.type === "compaction_undo") return true;
-  }
-  searchedLengths.set(path, path.length);
-  return false;
+  return lastOfType(withoutUndone(path), "compaction");
 }
 
 function restorePath(path: readonly SessionEntry[]): readonly SessionEntry[] {

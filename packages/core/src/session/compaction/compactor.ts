@@ -13,6 +13,7 @@ import type { Model } from "../../provider/types.ts";
 import type { Message, Usage, UserMessage } from "../../types.ts";
 import type { CompactionLock } from "../compaction-lock.ts";
 import { contextMessages, findMessages, messagesOf } from "../context-builder.ts";
+import { lastOfType } from "../entries-by-type.ts";
 import type { SessionLog } from "../log.ts";
 import { collectPrunes } from "../pruned-results.ts";
 import { findTodos } from "../todos.ts";
@@ -117,7 +118,7 @@ export class Compactor {
       keptEntryIds: cut.entriesToKeep.map(({ id }) => id),
       tokensByCause: divideByCause(path, request),
     });
-    const previous = path.findLast((entry) => entry.type === "compaction");
+    const previous = lastOfType(path, "compaction");
     const written = await this.summarizeCut(cut, { messages, previous, request });
     if (written === undefined) return { kind: "aborted" };
     const systemPrompt = await this.parts.renewSystemPrompt(request.fixed.systemPrompt);
@@ -154,7 +155,7 @@ export class Compactor {
     const messages = messagesOf(cut.entriesToSummarize);
     if (!cut.entriesToKeep[0] || messages.length === 0) return undefined;
     const { estimator, fileBase } = this.parts;
-    const previous = path.findLast((entry) => entry.type === "compaction");
+    const previous = lastOfType(path, "compaction");
     const replaced = messagesOf(path.slice(0, cut.firstKeptIndex));
     const { chosen } = this.choosePins(path, cut, request);
     const chosenMessages = new Set(chosen.map(({ entry }) => entry.message));

@@ -1,5 +1,6 @@
 import type { PinnedMessage } from "../context-builder.ts";
 import { findMessages } from "../context-builder.ts";
+import { entriesOfType } from "../entries-by-type.ts";
 import type { SessionLog } from "../log.ts";
 import { recalledText } from "../recall.ts";
 import type { PinnedMessages, PinOutcome, SessionEntry } from "../types.ts";
@@ -41,8 +42,7 @@ function describeSource({
 /** The ids of the messages that are pinned; the last entry about a message counts, whatever branch it is on. */
 export function readPins(entries: readonly SessionEntry[]): ReadonlySet<string> {
   const pinned = new Set<string>();
-  for (const entry of entries) {
-    if (entry.type !== "pin") continue;
+  for (const entry of entriesOfType(entries, "pin")) {
     // Pinned again, it is the newest.
     pinned.delete(entry.targetId);
     if (entry.pinned) pinned.add(entry.targetId);
