@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { SessionJobs } from "../src/jobs/session-jobs.ts";
 import { toInputSchema } from "../src/tool/registry.ts";
-import { createAddKnowledgeTool, createRecallTool, createTodoTool, createTools } from "../src/tools/index.ts";
+import {
+  createAddKnowledgeTool,
+  createAskUserTool,
+  createRecallTool,
+  createTodoTool,
+  createTools,
+} from "../src/tools/index.ts";
 import { FileTracker } from "../src/tools/workspace.ts";
 
 /** What a model is told about the arguments of our tools. A test compares it with the schemas that check them. */
@@ -26,6 +32,7 @@ export function makeInputSchemas(): Record<string, unknown> {
     createAddKnowledgeTool("/"),
     recall,
     createTodoTool(() => {}),
+    createAskUserTool(undefined),
   ];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }

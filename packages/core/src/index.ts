@@ -198,6 +198,7 @@ export type {
   ToolResult,
 } from "./tool/types.ts";
 export type { AddKnowledgeOptions } from "./tools/add-knowledge.ts";
+export type { AskUser } from "./tools/ask-user.ts";
 export { createAddKnowledgeTool, createTools, type ToolOptions } from "./tools/index.ts";
 export type { JobToolOptions } from "./tools/job-tools.ts";
 export type { FileFingerprint } from "./tools/workspace.ts";
@@ -224,4 +225,5 @@ export {
   toolCallsOf,
   type Usage,
   type UserMessage,
+  type UserQuestion,
 } from "./types.ts";

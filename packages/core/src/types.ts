@@ -247,3 +247,13 @@ const TODO_MARKS = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as c
 export function formatTodos(todos: readonly TodoItem[]): string {
   return todos.map(({ content, status }) => `${TODO_MARKS[status]} ${content}`).join("\n");
 }
+
+/** A question to the user, with options to choose from. */
+export interface UserQuestion {
+  question: string;
+  /** A word or two that name its subject. */
+  header?: string | undefined;
+  options: { label: string; description?: string | undefined }[];
+  /** Several options may be chosen. */
+  multiSelect?: boolean | undefined;
+}

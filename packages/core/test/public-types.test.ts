@@ -127,7 +127,7 @@ describe("the search for types in declarations", () => {
 const TYPES = `
   AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext ApprovalDecision
   ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve ArchiveEntry
-  AskForHost AskPerson AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit CommandRest
+  AskForHost AskPerson AskUser AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit CommandRest
   CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview
   CompactionRung CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem
   ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
@@ -148,5 +148,5 @@ const TYPES = `
   StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextContent
   TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome
   ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState TrustedProject UnknownEntry
-  UpcomingRequest Usage UsagePurpose UserMessage Workspace WrappedCommand
+  UpcomingRequest Usage UsagePurpose UserMessage UserQuestion Workspace WrappedCommand
 `;

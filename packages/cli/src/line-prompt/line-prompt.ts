@@ -45,6 +45,7 @@ export async function runLinePrompt(command: RunCommand, io: CliIo): Promise<num
   });
   const controller = new SessionController(command, io, {
     ask: conversation.approvals.ask,
+    askUser: conversation.approvals.askUser,
     warn,
     notify(text) {
       if (!shutdown.isShuttingDown) conversation.notify(text);

@@ -1,10 +1,12 @@
 import {
   type AskedVerdict,
   type AskPerson,
+  type AskUser,
   type CommandEdit,
   type PersonAnswer,
   requestedCommand,
   STOPPED_ANSWER,
+  type UserQuestion,
 } from "@diligent/core/harness";
 import { describeGrant } from "@diligent/core/interactive";
 import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
@@ -226,6 +228,40 @@ function isNamed(item: PickerItem): boolean {
   return !hasOwnId(item) || item.label.toLowerCase().includes(item.id.toLowerCase());
 }
 
+const MAX_QUESTION_COLUMNS = 2_000;
+
+/** The model's question, its options with numbers, and how to answer. */
+function formatUserQuestion({ header, question, options, multiSelect }: UserQuestion): string {
+  const title = header === undefined ? question : `${header}: ${question}`;
+  const items = options.map(({ label, description }, index) =>
+    toSingleLine(
+      `${index + 1}. ${label}${description === undefined ? "" : ` | ${description}`}`,
+      MAX_TEXT_COLUMNS,
+    ),
+  );
+  const numbers = multiSelect ? "Numbers with commas between them" : "A number";
+  const how = options.length === 0 ? "Your answer" : `${numbers}, or your own answer`;
+  return [
+    toSingleLine(title, MAX_QUESTION_COLUMNS),
+    ...items.map((item) => `  ${item}`),
+    `${how} (empty: no answer): `,
+  ].join("\n");
+}
+
+function formatChoiceHint({ options }: UserQuestion): string {
+  return `Please give ${options.length === 1 ? "1" : `numbers from 1 to ${options.length}`}, or your own answer.\n`;
+}
+
+/** The chosen labels, or the user's own text; undefined for numbers that are not in the list. */
+export function parseChoice(line: string, { options, multiSelect }: UserQuestion): string[] | undefined {
+  const text = line.trim();
+  const isNumbers = multiSelect ? /^\d+(?:[\s,]+\d+)*$/.test(text) : /^\d{1,3}$/.test(text);
+  if (!isNumbers || options.length === 0) return [text];
+  const numbers = [...new Set(text.split(/[\s,]+/).map(Number))];
+  const labels = numbers.flatMap((number) => options[number - 1]?.label ?? []);
+  return labels.length === numbers.length ? labels : undefined;
+}
+
 /** Asks for approvals in lines, one question at a time: `createApprove` asks the next when this one is answered. */
 export class PlainApprovals {
   private answer: ((line: string | undefined) => void) | undefined;
@@ -251,6 +287,28 @@ export class PlainApprovals {
     }
     return STOPPED_ANSWER;
   };
+
+  /** Asks the model's questions with numbered options. Undefined if the user does not answer one. */
+  readonly askUser: AskUser = async (questions) => {
+    const answers: string[][] = [];
+    for (const question of questions) {
+      const answer = await this.askOne(question);
+      if (answer === undefined) return undefined;
+      answers.push(answer);
+    }
+    return answers;
+  };
+
+  private async askOne(question: UserQuestion): Promise<string[] | undefined> {
+    for (let hint = ""; !this.isStopped(); hint = formatChoiceHint(question)) {
+      this.output.write(`\n${hint}${formatUserQuestion(question)}`);
+      const line = await this.nextAnswer();
+      if (line === undefined || line.trim() === "") return undefined;
+      const answer = parseChoice(line, question);
+      if (answer) return answer;
+    }
+    return undefined;
+  }
 
   /** Answers the open question. @param line undefined: the run was stopped. */
   give(line: string | undefined): void {

@@ -1,4 +1,4 @@
-import type { AskPerson, ProjectReference, ProjectSession } from "@diligent/core/harness";
+import type { AskPerson, AskUser, ProjectReference, ProjectSession } from "@diligent/core/harness";
 import type { Resumption, RunCommandOptions } from "../arguments/command.ts";
 import type { CliIo } from "../io/io.ts";
 import { UpdateCheck } from "../update/update-check.ts";
@@ -35,6 +35,7 @@ export class SessionController {
     private readonly io: CliIo,
     private readonly user: {
       ask: AskPerson;
+      askUser?: AskUser;
       warn(message: string): void;
       /** Called when a newer version is out; nobody checks if omitted. */
       notify?(message: string): void;
@@ -87,10 +88,11 @@ export class SessionController {
 
   private async open(call: Call, carried: CarriedSession = {}): Promise<ProjectSession> {
     const { trustedOnce, updates } = this;
-    const { ask, warn, onOpened } = this.user;
+    const { ask, askUser, warn, onOpened } = this.user;
     const options = {
       approvalDefault: "ask" as const,
       ask,
+      askUser,
       warn,
       updates,
       carried: { ...carried, trustedOnce },

@@ -1,5 +1,6 @@
 import {
   type AskPerson,
+  type AskUser,
   createProjectHarness,
   describeDefaultModel,
   type Notice,
@@ -17,6 +18,8 @@ import type { CliIo } from "../io/io.ts";
 interface FrontEnd extends Omit<FrontEndConfig, "trustedOnce"> {
   /** Omitted if there is no user to ask. */
   ask?: AskPerson;
+  /** For questions of the model; omitted if there is no user. */
+  askUser?: AskUser | undefined;
   /** State carried over from the session that this one replaces. */
   carried?: CarriedSession;
 }
@@ -47,7 +50,7 @@ export async function startSession(
   io: CliIo,
   frontEnd: FrontEnd,
 ): Promise<ProjectSession> {
-  const { ask, carried = {} } = frontEnd;
+  const { ask, askUser, carried = {} } = frontEnd;
   const { cwd, overrides } = resolveConfig(options, io, { ...frontEnd, trustedOnce: carried.trustedOnce });
   const harness = await createProjectHarness({ cwd, environment: io.environment, overrides });
   closeWithProgram(harness, io);
@@ -56,6 +59,7 @@ export async function startSession(
     effort: carried.chosen?.effort,
     approvalMode: carried.approvalMode,
     ask,
+    askUser,
     // A user sees each retry and stops them with Esc.
     retryForMs: ask && Number.POSITIVE_INFINITY,
     grants: carried.grants,

@@ -285,6 +285,15 @@ class Interaction {
     });
     this.controller = new SessionController(command, io, {
       ask: approvals.ask,
+      askUser: async (questions, options) => {
+        const { askModelQuestions } = await import("./pickers/model-questions.ts");
+        const holdApprovals = () => approvals.holdWhenFree();
+        return askModelQuestions(questions, options, {
+          open: (picker) => this.picker.open(picker),
+          change,
+          holdApprovals,
+        });
+      },
       warn: (text) => this.context.show(notice("warning", text)),
       notify: (text) => this.context.show(notice("info", text)),
       onOpened(opened) {

@@ -170,3 +170,41 @@ describe("a command that the user types instead of the model's", () => {
     expect(existsSync(join(place.project, "a"))).toBe(true);
   });
 });
+
+const QUESTIONS = [
+  {
+    header: "Color",
+    question: "Which color?",
+    options: [{ label: "red", description: "warm" }, { label: "blue" }],
+  },
+  { question: "Which checks?", options: [{ label: "lint" }, { label: "tests" }], multiSelect: true },
+  { question: "Which name?", options: [{ label: "a" }] },
+];
+
+describe("questions of the model", () => {
+  const ask = { name: "ask_user", input: { questions: QUESTIONS } };
+
+  test("are numbered lists, and numbers and own text answer them", async () => {
+    const { shown, type } = start([ask], "--verbose");
+    await shown("Color: Which color?\r\n  1. red | warm\r\n  2. blue\r\nA number, or your own answer");
+    type("3\r");
+    await shown("Please give numbers from 1 to 2, or your own answer.");
+    type("2\r");
+    await shown("Numbers with commas between them, or your own answer");
+    type("1,2\r");
+    await shown("Which name?");
+    type("something else\r");
+    await shown("All done.");
+    expect(readKept(place).session).toContain(
+      "Which color?\\n→ blue\\nWhich checks?\\n→ lint, tests\\nWhich name?\\n→ something else",
+    );
+  });
+
+  test("are not answered by an empty line, and the run continues", async () => {
+    const { shown, type } = start([ask], "--verbose");
+    await shown("Color: Which color?");
+    type("\r");
+    await shown("All done.");
+    expect(readKept(place).session).toContain("The user did not answer.");
+  });
+});

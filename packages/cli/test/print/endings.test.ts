@@ -295,3 +295,17 @@ function listeningSockets(): Set<string> {
   const fields = lines.map((line) => line.trim().split(/\s+/));
   return new Set(fields.filter(([, , , state]) => state === "0A").map((columns) => columns[9] ?? ""));
 }
+
+test("a question of the model is refused with the reason, a checklist is on stderr, and the exit code is 0", async () => {
+  const questions = [{ question: "Which?", options: [{ label: "a" }] }];
+  const todos = [{ content: "Ask", status: "in_progress" }];
+  const turns = [
+    { toolCalls: [{ name: "ask_user", input: { questions } }] },
+    { toolCalls: [{ name: "todo", input: { todos } }] },
+    { text: "done" },
+  ];
+  const { stdout, stderr, exitCode } = await startDiligent(place, script(...turns)).ended;
+  expect([stdout, exitCode]).toEqual(["done\n", 0]);
+  expect(stderr).toContain("ask_user failed: No user is present to answer.");
+  expect(stderr).toContain("todo: 0 of 1 done\n  [>] Ask\n");
+});

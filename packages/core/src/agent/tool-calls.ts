@@ -51,7 +51,8 @@ function groupCalls(run: Run, calls: ToolCallBlock[]): ToolCallBlock[][] {
   const groups: ToolCallBlock[][] = [];
   let readOnlyBefore = false;
   for (const call of calls) {
-    const readOnly = run.tools.registry.find(call.name)?.readOnly ?? false;
+    const tool = run.tools.registry.find(call.name);
+    const readOnly = (tool?.readOnly && !tool.runsAlone) ?? false;
     const last = groups.at(-1);
     if (last && readOnly && readOnlyBefore) last.push(call);
     else groups.push([call]);

@@ -27,7 +27,9 @@ import { SessionManager } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { Tool } from "../tool/types.ts";
 import {
+  type AskUser,
   createAddKnowledgeTool,
+  createAskUserTool,
   createRecallTool,
   createTodoTool,
   createTools,
@@ -81,6 +83,8 @@ interface SessionOptions extends SessionSettings {
   persist: boolean;
   /** Records the models' replies. */
   recording?: Recording | undefined;
+  /** See `SessionChoices`. */
+  askUser?: AskUser | undefined;
   /** Where its commands run. */
   commands: SessionCommands;
   /** Together with the configured rules, decides which tools the model is offered. */
@@ -434,8 +438,9 @@ function createSessionTools(
         ...(contextWindow >= LEAST_WINDOW_FOR_RECALL
           ? [createRecallTool(toRecallSource(currentSession))]
           : []),
+        ...(contextWindow >= LEAST_WINDOW_FOR_EXTRAS ? [createAskUserTool(settings.askUser)] : []),
         createTodoTool((todos) => currentSession()?.setTodos(todos), {
-          isOffered: () => contextWindow >= LEAST_WINDOW_FOR_TODOS,
+          isOffered: () => contextWindow >= LEAST_WINDOW_FOR_EXTRAS,
         }),
       ]
     : [];
@@ -450,7 +455,7 @@ function createSessionTools(
 const LEAST_WINDOW_FOR_RECALL = 8_000;
 // Their descriptions are part of every request, also of those that need none.
 const LEAST_WINDOW_FOR_JOBS = 16_000;
-const LEAST_WINDOW_FOR_TODOS = 16_000;
+const LEAST_WINDOW_FOR_EXTRAS = 16_000;
 
 function toRecallSource(currentSession: () => SessionManager | undefined): RecallSource {
   return {

@@ -159,6 +159,7 @@ export class ProjectHarness implements Harness {
       retryForMs: choices.retryForMs,
       recording,
       commands,
+      askUser: choices.askUser,
       approvalMode: approval.mode,
       approve,
     });

@@ -5,6 +5,7 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, Tool } from "../tool/types.ts";
+import type { AskUser } from "../tools/ask-user.ts";
 
 /** The location of a harness and the settings of its front end. */
 export interface HarnessOptions {
@@ -55,6 +56,8 @@ export interface SessionChoices {
   approvalMode?: ApprovalMode | undefined;
   /** Asks the user; left out when no user is present. */
   ask?: AskPerson | undefined;
+  /** Asks the user the model's own questions; left out when no user is present. */
+  askUser?: AskUser | undefined;
   /**
    * How long a request is retried, in milliseconds from its first failure, unless `maxRetries` is configured; five minutes
    * when left out. `Infinity` suits a user who sees the retries and can stop them.

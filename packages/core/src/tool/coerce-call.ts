@@ -13,6 +13,7 @@ const TOOL_ALIASES: Readonly<Record<string, readonly string[]>> = {
   glob: ["findfiles", "globfiles", "filesearch"],
   grep: ["search", "searchfiles", "ripgrep", "grepsearch", "searchfilecontent"],
   apply_patch: ["patch"],
+  ask_user: ["askuserquestion", "askquestion", "askfollowupquestion", "requestuserinput", "question"],
   todo: ["todowrite", "writetodos", "updateplan", "settodolist", "todolist"],
   ls: ["listdir", "listdirectory", "listfiles", "list"],
 };

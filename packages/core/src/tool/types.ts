@@ -131,6 +131,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   goesWith?: string;
   /** True when the call changes nothing: such calls run in parallel. */
   readOnly?: boolean;
+  /** True for a read-only call that does not run in parallel with others, such as a question to the user. */
+  runsAlone?: boolean;
   /** True for a call that waits or polls: repeating it does not indicate a loop. */
   waits?(input: Record<string, unknown>): boolean;
   /** True when a successful call changes files, so that repeating an earlier call may give a different result. */

@@ -7,6 +7,7 @@ import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts"
 import type { Workspace } from "./workspace.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
+export { type AskUser, createAskUserTool } from "./ask-user.ts";
 export { createRecallTool, type RecallSource } from "./recall.ts";
 export { createTodoTool } from "./todo.ts";
 

@@ -187,6 +187,30 @@ export const todoParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type TodoParameters = typeof todoParameters;
 
+const MAX_QUESTIONS = 4;
+const MAX_OPTIONS = 10;
+const questionText = (max: number) => z.string().trim().min(1).max(max);
+
+/** Every question can also be answered in the user's own words. */
+export const askUserParameters = z.strictObject({
+  questions: z
+    .array(
+      z.strictObject({
+        question: questionText(2_000),
+        header: questionText(40).optional(),
+        options: z
+          .array(z.strictObject({ label: questionText(200), description: questionText(1_000).optional() }))
+          .max(MAX_OPTIONS),
+        multiSelect: z.boolean().optional(),
+      }),
+    )
+    .min(1)
+    .max(MAX_QUESTIONS),
+});
+
+/** See `ReadParameters`. */
+export type AskUserParameters = typeof askUserParameters;
+
 const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;
 const MAX_TAG_CHARACTERS = 50;

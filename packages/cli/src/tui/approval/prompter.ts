@@ -28,6 +28,8 @@ interface PrompterDeps {
  */
 export class ApprovalPrompter {
   private answer: ((answer: PersonAnswer | CommandEdit) => void) | undefined;
+  /** Resolved when the open question is answered. */
+  private pending: Promise<unknown> | undefined;
   private open: { request: ApprovalRequest; verdict: AskedVerdict } | undefined;
   /** Resolved when questions may be shown again. */
   private held: PromiseWithResolvers<void> | undefined;
@@ -37,6 +39,13 @@ export class ApprovalPrompter {
   /** The command that waits for approval, or the user's last version of it, for editing. */
   get openCommand(): string | undefined {
     return this.open?.verdict.refusedEdit?.command ?? (this.open && requestedCommand(this.open.request));
+  }
+
+  /** Resolves once no question is open; holds others back until the returned function is called. */
+  async holdWhenFree(): Promise<() => void> {
+    const release = this.hold();
+    await this.pending;
+    return release;
   }
 
   /** Holds questions back until the returned function is called. */
@@ -62,8 +71,10 @@ export class ApprovalPrompter {
     change((view) => ({ ...view, dialog: { ...dialog, guardedUntil } }));
     const { promise, resolve } = Promise.withResolvers<PersonAnswer | CommandEdit>();
     this.answer = resolve;
+    this.pending = promise;
     const answer = await promise;
     this.answer = undefined;
+    this.pending = undefined;
     this.open = undefined;
     change((view) => (view.dialog?.type === "approval" ? { ...view, dialog: undefined } : view));
     return answer;
