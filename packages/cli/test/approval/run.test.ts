@@ -201,6 +201,29 @@ describe("a refusal in print mode", () => {
     expect(exitCode).toBe(4);
   });
 
+  for (const format of ["text", "json", "stream-json"])
+    test(`decides the exit code only in the last reply with calls, as ${format}`, async () => {
+      place = createTemporaryProject({ sandbox: "off" });
+      const run = async (...calls: Call[][]) => {
+        const turns = [...calls.map((toolCalls) => ({ toolCalls })), { text: "Done." }];
+        place.write("script.json", { version: 1, turns });
+        const options = ["-p", "go", "-m", "scripted/script.json", "--output-format", format];
+        const { exitCode, stdout, stderr } = await runDiligent(place, options);
+        const stopReason = stdout
+          .trim()
+          .split("\n")
+          .at(-1)
+          ?.match(/"stopReason":"(\w+)","usage"/)?.[1];
+        return { exitCode, stopReason, isNamed: `${stdout}${stderr}`.includes("needed an approval") };
+      };
+      const reasonOf = (stopReason: string) => (format === "text" ? undefined : stopReason);
+      const ended = { exitCode: 0, stopReason: reasonOf("end_turn"), isNamed: false };
+      const refused = { exitCode: 4, stopReason: reasonOf("approval"), isNamed: true };
+      expect(await run([bash("make it")], [bash("ls")])).toEqual(ended);
+      expect(await run([bash("ls")], [bash("make it"), bash("ls")])).toEqual(refused);
+      expect(await run([bash("make it")])).toEqual(refused);
+    });
+
   test("names the part of a line that needs the approval, and the rule with which it then runs", async () => {
     place = createTemporaryProject({ sandbox: "off" });
     place.write("Makefile", "it:\n\techo made > made\n");

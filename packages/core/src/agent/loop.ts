@@ -117,6 +117,8 @@ async function runTurn(run: Run, turnId: string): Promise<Turn> {
 async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Turn, "message">> {
   // The tool runner is loaded while the first reply streams, not before the first request.
   const { runToolCalls, skipToolCalls } = await import("./tool-calls.ts");
+  // A refusal that the model has worked around since does not count.
+  if (toolCallsOf(message).length > 0) run.tools.unattendedRejection = false;
   if (message.stopReason === "aborted") {
     return { toolResults: skipToolCalls(run, message, NOT_STARTED), outcome: { stopReason: "aborted" } };
   }

@@ -159,7 +159,7 @@ class RunHistory {
 class RunTools {
   readonly registry: ToolRegistry;
   readonly loopDetector = new LoopDetector();
-  /** Set when a request was rejected because no user was available to answer. */
+  /** True when a call of the last reply with calls was refused because no user was available to approve it. */
   unattendedRejection = false;
   private hasChanged = false;
 

@@ -162,6 +162,23 @@ describe("tool calls", () => {
     expect(end.stopReason).toBe("approval");
   });
 
+  test("an unattended rejection counts only in the last reply with calls", async () => {
+    const endOf = async (...turns: string[][]) => {
+      const script = turns.map((names) => ({ toolCalls: names.map((name) => call(name)) }));
+      const { end } = await runScript([...script, { text: "Done." }], {
+        approve: async ({ details }) =>
+          JSON.stringify(details).includes("refused")
+            ? { response: "reject", message: "Nobody can answer.", unattended: true }
+            : "once",
+      });
+      return end.stopReason;
+    };
+    expect(await endOf(["refused"], ["other"])).toBe("end_turn");
+    expect(await endOf(["other"], ["refused"])).toBe("approval");
+    expect(await endOf(["refused", "other"])).toBe("approval");
+    expect(await endOf(["refused"], ["refused"], ["other", "other"])).toBe("end_turn");
+  });
+
   test("a rejection that ends the turn answers the remaining calls without running them", async () => {
     const calls: string[] = [];
     const { added, end } = await runScript(
