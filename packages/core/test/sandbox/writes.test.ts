@@ -88,10 +88,37 @@ describe.skipIf(problem !== undefined)("a package manager", () => {
   test("is told that there is no network, unless the user's environment sets something else", async () => {
     const { run } = await makeBoxedProject();
     const { output } = await run("echo $npm_config_fetch_retries $PIP_RETRIES $CARGO_NET_OFFLINE $GOPROXY");
-    expect(output).toBe("0 0 true off");
+    expect(output).toBe("0 1 true off");
     const told = toBoxEnvironment({ GOPROXY: "file:///mirror", XDG_RUNTIME_DIR: "/run/user/0" }, undefined);
     expect(told).toMatchObject({ GOPROXY: "file:///mirror", TMPDIR: "/tmp" });
     expect(told).not.toHaveProperty("XDG_RUNTIME_DIR");
+  });
+
+  test("has its caches in the session, and its stores with a network, where it does not run offline", () => {
+    const proxy = { https_proxy: "http://127.0.0.1:1" };
+    const [offline, online] = [toBoxEnvironment({}, undefined), toBoxEnvironment({}, undefined, proxy)];
+    const caches = { npm_config_cache: "/tmp/npm", UV_CACHE_DIR: "/tmp/uv", PIP_CACHE_DIR: "/tmp/pip" };
+    const stores = { CARGO_HOME: "/tmp/cargo", GOMODCACHE: "/tmp/go-mod" };
+    expect(offline).toMatchObject({ ...caches, CARGO_NET_OFFLINE: "true", GOPROXY: "off" });
+    expect(online).toMatchObject({ ...caches, ...stores, ...proxy });
+    for (const name of Object.keys(stores)) expect(offline).not.toHaveProperty(name);
+    for (const name of ["CARGO_NET_OFFLINE", "GOPROXY", "PIP_RETRIES", "npm_config_fetch_retries"])
+      expect(online).not.toHaveProperty(name);
+  });
+
+  test("fills its caches in the session, for the next command, too", async () => {
+    const { run } = await makeBoxedProject();
+    const caches =
+      '"$npm_config_cache" "$npm_config_store_dir" "$YARN_GLOBAL_FOLDER" "$PIP_CACHE_DIR" "$UV_CACHE_DIR"';
+    await run(`for cache in ${caches}; do mkdir -p "$cache/made"; done`);
+    expect((await run(`ls -d ${caches.replaceAll('" ', '/made" ')} | wc -l`)).output).toBe("5");
+  });
+
+  test("that fails without a network is explained, also behind a filter", async () => {
+    const { run } = await makeBoxedProject();
+    const { output } = await run("curl -sS https://a.example 2>&1 | tail -1");
+    expect(output).toContain("it ran in a sandbox: there is no network");
+    expect(output).toContain('the setting "sandboxNetwork"');
   });
 });
 

@@ -201,7 +201,8 @@ export function toStayingShell(argv: readonly string[]): string[] {
 const OFFLINE: Readonly<Record<string, string>> = {
   npm_config_fetch_retries: "0",
   YARN_HTTP_RETRY: "0",
-  PIP_RETRIES: "0",
+  // With one, pip says why it finds no version of anything.
+  PIP_RETRIES: "1",
   UV_HTTP_RETRIES: "0",
   CARGO_NET_OFFLINE: "true",
   CARGO_NET_RETRY: "0",
@@ -217,6 +218,35 @@ const QUIET: Readonly<Record<string, string>> = {
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
 };
 
+/** Caches and stores that programs write even if they find everything in them. From the documentation of each. */
+function toCaches(files: string): Readonly<Record<string, string>> {
+  return {
+    GOCACHE: `${files}/go-build`,
+    npm_config_logs_dir: `${files}/npm-logs`,
+    npm_config_cache: `${files}/npm`,
+    npm_config_store_dir: `${files}/pnpm-store`,
+    YARN_GLOBAL_FOLDER: `${files}/yarn`,
+    BUN_INSTALL_CACHE_DIR: `${files}/bun`,
+    PIP_CACHE_DIR: `${files}/pip`,
+    UV_CACHE_DIR: `${files}/uv`,
+    GRADLE_USER_HOME: `${files}/gradle`,
+    GEM_SPEC_CACHE: `${files}/gem-specs`,
+    BUNDLE_USER_CACHE: `${files}/bundle`,
+  };
+}
+
+/**
+ * Stores that programs can read where they are but not extend. Without a network nothing is added to them; with one,
+ * the session has its own.
+ */
+function toStores(files: string): Readonly<Record<string, string>> {
+  return {
+    CARGO_HOME: `${files}/cargo`,
+    GOMODCACHE: `${files}/go-mod`,
+    MAVEN_OPTS: `-Dmaven.repo.local=${files}/maven`,
+  };
+}
+
 /**
  * The environment inside: temporary files and the caches that programs need use a directory that persists. The user's
  * own variables are kept, except for those of a proxy where there is a network.
@@ -229,6 +259,6 @@ export function toBoxEnvironment(
 ): Record<string, string> {
   const { XDG_RUNTIME_DIR: _, ...rest } = environment;
   const files = temporary?.files ?? "/tmp";
-  const caches = { GOCACHE: `${files}/go-build`, npm_config_logs_dir: `${files}/npm-logs` };
-  return { ...(network ? {} : OFFLINE), ...QUIET, ...caches, ...rest, ...network, TMPDIR: files };
+  const own = { ...(network ? toStores(files) : OFFLINE), ...QUIET, ...toCaches(files) };
+  return { ...own, ...rest, ...network, TMPDIR: files };
 }

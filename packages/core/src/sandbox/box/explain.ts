@@ -1,7 +1,10 @@
 import { basename, dirname, relative } from "node:path";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { findStats, toSystemPath } from "../../infrastructure/fs/stat.ts";
+
 import { findTrackedState } from "../../infrastructure/paths/git-index.ts";
+import { assertNever } from "../../types.ts";
+import { findMetRules, type SandboxRule } from "./failure-signs.ts";
 import type { PrivateTemporary } from "./seccomp.ts";
 
 /** Git commands that write the files of a commit into the working tree. */
@@ -128,48 +131,34 @@ function isNamed(path: string, line: string): boolean {
   return false;
 }
 
-/** How a sandbox rule shows in the output of programs. The first match applies. */
-const SIGNS: readonly { pattern: RegExp; rule: "write" | "network" | "privilege" }[] = [
-  {
-    pattern: /Read-only file system|\bEROFS\b|read-only filesystem|Device or resource busy|\bEBUSY\b/i,
-    rule: "write",
-  },
-  {
-    pattern:
-      /Network is unreachable|\bENETUNREACH\b|Could not resolve host|Temporary failure in name resolution|\bEAI_AGAIN\b|\bENOTFOUND\b|Name or service not known|nodename nor servname|unable to resolve host|Failed to resolve|Cannot assign requested address|No address associated|network is down|Operation not permitted.*(?:socket|connect)|Could(?: not|n't) connect|Failed to connect|Connection refused|\bECONNREFUSED\b/i,
-    rule: "network",
-  },
-  {
-    pattern: /no new privileges|effective uid is not 0|must be setuid root|gpg failed to sign/i,
-    rule: "privilege",
-  },
-];
-
 const NETWORK_OFF = 'The user can allow hosts with --network or the setting "sandboxNetwork", which is "off"';
+const NETWORK_ON = 'The user can allow more hosts with --network or the setting "sandboxNetwork"';
+
+interface Explained {
+  /** The command line. */
+  line?: string;
+  /** False for the exit code 0. */
+  hasFailed?: boolean;
+  mayLeave: boolean;
+  temporary: PrivateTemporary | undefined;
+  /** True if commands of the session can reach each other's servers. */
+  hasLocalhost?: boolean;
+  /** True where some hosts can be reached, through a proxy. */
+  hasNetwork?: boolean;
+}
 
 /**
- * Explains a sandbox rule, and how to run the command outside the sandbox; undefined if the output shows no sign of a
- * rule.
+ * Explains the sandbox rules that the output shows, and how to run the command outside the sandbox; undefined if it
+ * shows none.
  */
 export function explainOutput(
   output: string,
-  {
-    mayLeave,
-    temporary,
-    hasLocalhost = false,
-    hasNetwork = false,
-  }: {
-    mayLeave: boolean;
-    temporary: PrivateTemporary | undefined;
-    /** True if commands of the session can reach each other's servers. */
-    hasLocalhost?: boolean;
-    /** True where some hosts can be reached, through a proxy. */
-    hasNetwork?: boolean;
-  },
+  { line = "", hasFailed = true, mayLeave, temporary, hasLocalhost = false, hasNetwork = false }: Explained,
 ): string | undefined {
-  const rule = SIGNS.find(({ pattern }) => pattern.test(output))?.rule;
-  if (rule === undefined) return undefined;
-  return `it ran in a sandbox: ${describeRule(rule, { temporary, hasLocalhost, hasNetwork })}. ${describeExit(mayLeave)}`;
+  const rules = findMetRules(output, { line, hasFailed, hasNetwork });
+  if (rules.length === 0) return undefined;
+  const described = rules.map((rule) => describeRule(rule, { temporary, hasLocalhost, hasNetwork }));
+  return `it ran in a sandbox: ${described.join("; ")}. ${describeExit(mayLeave)}`;
 }
 
 function describeExit(mayLeave: boolean): string {
@@ -179,7 +168,7 @@ function describeExit(mayLeave: boolean): string {
 }
 
 function describeRule(
-  rule: (typeof SIGNS)[number]["rule"],
+  rule: SandboxRule,
   {
     temporary,
     hasLocalhost,
@@ -191,11 +180,15 @@ function describeRule(
       return `only the project and ${temporary?.files ?? "/tmp"} can be written to, except files that control other programs (.git/config, .git/hooks, .env, CLAUDE.md, CI files and the like)`;
     case "network":
       if (hasNetwork)
-        return "it reaches other machines only through the proxy that http_proxy, https_proxy and ALL_PROXY name; a program that ignores them has no route";
+        return `it reaches other machines only through the proxy that http_proxy, https_proxy and ALL_PROXY name; a program that ignores them has no route. ${NETWORK_ON}`;
       return hasLocalhost
         ? `there is no network but this session's own localhost, and no access to services outside it. ${NETWORK_OFF}`
         : "there is no network and no access to services on this machine";
+    case "service":
+      return "services of this machine, such as the Docker daemon, cannot be reached";
     case "privilege":
       return "no program gets more privileges, and keys cannot be used";
+    default:
+      return assertNever(rule);
   }
 }

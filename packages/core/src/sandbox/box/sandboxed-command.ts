@@ -211,14 +211,15 @@ export class SandboxedShell implements ShellWrapper {
         return (
           explainUnreadable(output, { mayLeave, unreadableFiles }) ??
           network?.explain() ??
-          (hasFailed
-            ? explainOutput(output, {
-                mayLeave,
-                temporary,
-                hasLocalhost: isJoining,
-                hasNetwork: network !== undefined,
-              })
-            : explainSettings(output))
+          (hasFailed ? undefined : explainSettings(output)) ??
+          explainOutput(output, {
+            line,
+            hasFailed,
+            mayLeave,
+            temporary,
+            hasLocalhost: isJoining,
+            hasNetwork: network !== undefined,
+          })
         );
       },
       abandon: () => {
