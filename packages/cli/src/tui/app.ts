@@ -261,6 +261,7 @@ class Interaction {
       change,
       room,
       isWriting,
+      answered: () => void this.offerPlan().catch(this.fail),
       lendTerminal: (run) => display.lend(run),
     });
     const { approvals } = this.driver;
@@ -319,6 +320,14 @@ class Interaction {
       quit,
     });
     for (const text of keys.warnings) this.context.show(notice("warning", text));
+  }
+
+  /** After an answer in plan mode. */
+  private async offerPlan(): Promise<void> {
+    const { approval, session } = await this.controller.session;
+    if (approval.mode !== "plan") return;
+    const { offerPlan } = await import("./pickers/plan.ts");
+    await offerPlan(session.branches.path, this.context);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { MoveControl, ProjectSession } from "@diligent/core/harness";
 import type { MoveProgress } from "@diligent/core/light";
-import { type AgentEvent, now, type SessionManager } from "@diligent/core/run";
+import { type AgentEvent, now, type RunStopReason, type SessionManager } from "@diligent/core/run";
 import { describeError } from "../errors.ts";
 import {
   ActiveTask,
@@ -27,6 +27,8 @@ interface DriverDeps {
   lendTerminal?: CommandContext["lendTerminal"];
   /** The screen, and the key names to show on it. */
   room(): Room;
+  /** Called when the model has ended its answer and no prompt waits. */
+  answered?(): void;
   /** True while the user is typing a prompt; a question does not take the keys then. Default: never. */
   isWriting?(): boolean;
 }
@@ -193,10 +195,18 @@ export class ConversationDriver {
   private async run({ text, content, notes = [] }: SentPrompt, session: SessionManager): Promise<void> {
     const attached = notes.length > 0 ? [notice("info", notes.join("\n"))] : [];
     this.deps.change((view) => finish(view, { type: "prompt", text }, ...attached));
+    let stopReason: RunStopReason | undefined;
     await this.work.begin({ kind: "run" }, async (signal) => {
       this.waiting.beginRun(session);
-      await runPrompt(session, content, { signal, show: this.show });
+      await runPrompt(session, content, {
+        signal,
+        show: (event) => {
+          if (event.type === "agent_end") stopReason = event.stopReason;
+          this.show(event);
+        },
+      });
     });
+    if (stopReason === "end_turn" && this.isIdle && !this.isClosing) this.deps.answered?.();
   }
 
   /** Code that waited for the end runs first, for example to show another branch. */

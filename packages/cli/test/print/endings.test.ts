@@ -309,3 +309,10 @@ test("a question of the model is refused with the reason, a checklist is on stde
   expect(stderr).toContain("ask_user failed: No user is present to answer.");
   expect(stderr).toContain("todo: 0 of 1 done\n  [>] Ask\n");
 });
+
+test("plan mode prints the plan, and the exit code is 0", async () => {
+  const plan = "## Plan\n\n1. Change a.txt\n";
+  const args = script({ text: plan }).map((arg) => (arg === "auto" ? "plan" : arg));
+  const { stdout, exitCode } = await startDiligent(place, args).ended;
+  expect([stdout, exitCode]).toEqual([plan, 0]);
+});

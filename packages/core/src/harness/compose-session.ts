@@ -48,6 +48,7 @@ import {
   chooseSummarizer,
   type WrapSessionStream,
 } from "./models.ts";
+import { createPlanNotes } from "./plan-mode.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
@@ -87,6 +88,8 @@ interface SessionOptions extends SessionSettings {
   askUser?: AskUser | undefined;
   /** Where its commands run. */
   commands: SessionCommands;
+  /** The mode of the session at any time. */
+  currentMode(): ApprovalMode;
   /** Together with the configured rules, decides which tools the model is offered. */
   approvalMode: ApprovalMode;
   approve: Approve;
@@ -167,6 +170,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     tools,
     onInstructions: (found) => instructions.usePrompt(found),
   });
+  const planNotes = createPlanNotes(options.currentMode(), options.currentMode);
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
   const wrapped = services.wrap(streamFunction, conditions);
@@ -194,7 +198,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       buildSystemPrompt: prompt.renew,
     },
     nudgeInterval: config.knowledge?.nudgeInterval,
-    takeNotes: () => jobs.takeNotices().map((notice) => redactor.redact(notice)),
+    takeNotes: () => [...jobs.takeNotices().map((notice) => redactor.redact(notice)), ...planNotes()],
     onEvent: observeEvents(options.extensions),
     noteBeforeRun: () => instructions.noteChanges(),
   });

@@ -161,6 +161,7 @@ export class ProjectHarness implements Harness {
       commands,
       askUser: choices.askUser,
       approvalMode: approval.mode,
+      currentMode: () => approval.mode,
       approve,
     });
     checkpoints = composed.checkpoints;

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { ApprovalMode } from "../approval/types.ts";
 import type { ConfigWarning } from "../config/errors.ts";
 import { type DiscoveredInstruction, discoverInstructions } from "../config/instructions.ts";
 import type { LoadedConfig } from "../config/loader.ts";
@@ -15,6 +16,7 @@ import { describeSandbox } from "../sandbox/index.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Tool } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
+import { describePlanMode } from "./plan-mode.ts";
 import type { HarnessExtension, Notice } from "./types.ts";
 
 /** The inputs of the system prompt. */
@@ -28,6 +30,8 @@ interface PromptOptions {
   extensions?: readonly HarnessExtension[] | undefined;
   /** The window of the prompt's model, in tokens: it limits the knowledge in the prompt. */
   contextWindow: number;
+  /** The mode of the session now. */
+  currentMode(): ApprovalMode;
   /** How commands run. */
   sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses" | "network">;
   /** Receives the instructions of each prompt. */
@@ -92,6 +96,7 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
       ...(config.instructions ?? []),
       ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
       ...extensions.flatMap(({ promptSection }) => promptSection ?? []),
+      ...(options.currentMode() === "plan" ? [describePlanMode()] : []),
     ],
     knowledge: {
       section: await notifyKnowledge(options, notices),
