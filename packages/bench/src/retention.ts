@@ -35,15 +35,19 @@ async function main(argv: readonly string[]): Promise<number> {
       project: scratch.makeDirectory("retention"),
       seed: seed + run,
       service: run % 2 === 0 ? "anthropic" : "openai",
-      misbehaviours: chooseMisbehaviours(run, random),
+      behaviours: chooseMisbehaviours(run, random),
     });
     reports.push(report);
     process.stderr.write(`\r${run + 1} of ${runs} sessions done `);
   }
   const evidence: EvidenceReport[] = [];
-  for (const service of ["anthropic", "openai"] as const)
+  const faithful: RetentionReport[] = [];
+  for (const service of ["anthropic", "openai"] as const) {
     evidence.push(await holdEvidenceSession(scratch.makeDirectory("evidence"), service));
-  const { lines, problems } = evaluateRetention(reports, evidence);
+    const project = scratch.makeDirectory("faithful");
+    faithful.push(await holdRetentionSession({ project, seed, service, behaviours: ["faithful"] }));
+  }
+  const { lines, problems } = evaluateRetention({ reports, evidence, faithful });
   console.log(`\nseed ${seed}: ${lines.join("\n")}`);
   for (const problem of problems.slice(0, SHOWN_PROBLEMS)) console.log(problem.slice(0, 500));
   return problems.length === 0 ? 0 : 1;

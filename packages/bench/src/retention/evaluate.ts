@@ -11,14 +11,22 @@ interface RetentionVerdict {
   problems: string[];
 }
 
+interface RetentionRuns {
+  /** Sessions whose summarizer misbehaves. */
+  reports: readonly RetentionReport[];
+  evidence: readonly EvidenceReport[];
+  /** Sessions whose summarizer keeps every fact that it reads. */
+  faithful: readonly RetentionReport[];
+}
+
+/** Of the facts, this share has to survive three faithful summaries. */
+const KEPT_FACTS = 0.95;
+
 /**
  * What the request after the last compaction of each session contains, and whether any request lacked
- * something. The number of facts is only reported: a bad summary loses them.
+ * something. The number of facts is only reported for bad summaries, which lose them.
  */
-export function evaluateRetention(
-  reports: readonly RetentionReport[],
-  evidence: readonly EvidenceReport[],
-): RetentionVerdict {
+export function evaluateRetention({ reports, evidence, faithful }: RetentionRuns): RetentionVerdict {
   const requests = reports.flatMap((report) => report.requests);
   const next = reports.map(nextRequest);
   const planted = sum(reports.map(({ constraints }) => constraints));
@@ -35,6 +43,8 @@ export function evaluateRetention(
   const shortenedRecent = sum(evidence.map(({ shortenedResults }) => shortenedResults));
   const plantedFacts = sum(reports.map((report) => report.facts));
   const recalled = sum(reports.map((report) => report.recalledFacts));
+  const faithfulFacts = sum(faithful.map((report) => report.facts));
+  const faithfullyKept = sum(faithful.map((report) => nextRequest(report).keptFacts));
   const prunings = sum(evidence.map((each) => each.prunings));
   const refused = evidence.flatMap((each) => each.invalid);
   const count = (of: keyof Pick<RetentionReport, "compactions" | "fallbacks">) =>
@@ -44,7 +54,8 @@ export function evaluateRetention(
       `${reports.length} sessions, ${count("compactions")} compactions, ${count("fallbacks")} fallback summaries, ${requests.length} requests`,
       `constraints verbatim in the next request: ${planted - missing.length} of ${planted}; missing in any request: ${everMissing.length}`,
       `requests after a compaction with correct file lists: ${shortened.length - wrong.length} of ${shortened.length}`,
-      `facts kept: ${median(facts)} of ${reports[0]?.facts} (median), at least ${Math.min(...facts)}`,
+      `facts kept by faithful summaries: ${faithfullyKept} of ${faithfulFacts} (${toPercent(faithfullyKept, faithfulFacts)})`,
+      `facts kept by bad summaries: ${median(facts)} of ${reports[0]?.facts} (median), at least ${Math.min(...facts)}`,
       `facts found by recall: ${recalled} of ${plantedFacts} (${toPercent(recalled, plantedFacts)})`,
       `results of the newest 40,000 tokens shown whole, over ${prunings} prunings: ${recent - shortenedRecent} of ${recent} (${toPercent(recent - shortenedRecent, recent)})`,
       `requests changed before their last message except at a pruning or compaction: ${changed} of ${sum(watched.map((each) => each.requests))}`,
@@ -53,6 +64,9 @@ export function evaluateRetention(
     problems: [
       ...unique(everMissing).map((constraint) => `missing: ${constraint}`),
       ...unique(wrong.flatMap(({ wrongLists }) => wrongLists)),
+      ...(faithfullyKept < KEPT_FACTS * faithfulFacts
+        ? [`lost: ${faithfulFacts - faithfullyKept} facts`]
+        : []),
       ...(recalled < plantedFacts ? [`recall misses ${plantedFacts - recalled} facts`] : []),
       ...(shortenedRecent > 0 ? [`shortened: ${shortenedRecent} of the newest results`] : []),
       ...(changed > 0 ? [`changed: ${changed} requests without a reason`] : []),

@@ -12,12 +12,12 @@ test.each<[WireServiceName, Misbehaviour[]]>([
   ["anthropic", [junk, nothing, half]],
 ])(
   "on %s, whatever a bad summariser writes (%p), what the user said and the files are in every request",
-  async (service, misbehaviours) => {
+  async (service, behaviours) => {
     const { requests, ...report } = await holdRetentionSession({
       project: makeTempDir(),
       seed: 7,
       service,
-      misbehaviours,
+      behaviours,
       contextWindow: 20_000,
       constraints: 10,
       facts: 20,

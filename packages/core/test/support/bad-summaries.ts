@@ -3,6 +3,9 @@ export type Misbehaviour = "half" | "junk" | "nothing";
 
 export const MISBEHAVIOURS: readonly Misbehaviour[] = ["half", "junk", "nothing"];
 
+/** How a summarizer behaves; `faithful`: it keeps every fact that it reads. */
+export type SummarizerBehaviour = Misbehaviour | "faithful";
+
 const JUNK: readonly string[] = [
   "ok",
   "I cannot do that. ".repeat(40),
@@ -14,15 +17,17 @@ const JUNK: readonly string[] = [
 ];
 
 /** @param read the request for a summary, as text. */
-export function writeBadSummary(kind: Misbehaviour, read: string, random: () => number): string {
+export function writeSummary(kind: SummarizerBehaviour, read: string, random: () => number): string {
   switch (kind) {
     case "nothing":
       return "";
     case "junk":
       return JUNK[Math.floor(random() * JUNK.length)] ?? "";
-    case "half": {
+    case "half":
+    case "faithful": {
       const facts = new Set(read.match(/Fact \d+: [^.\n]+\./g));
-      const kept = [...facts].filter(() => random() < 0.5).map((fact) => `- ${fact}`);
+      const share = kind === "half" ? 0.5 : 1;
+      const kept = [...facts].filter(() => random() < share).map((fact) => `- ${fact}`);
       return `## Goal\n\nGo on with the steps that the user asked for, one by one.\n\n## Progress\n\n### Done\n\n- [x] The first of the steps, with their files, which were read and changed as asked.\n\n## Critical Context\n\n${kept.join("\n")}`;
     }
   }

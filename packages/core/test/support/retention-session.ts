@@ -5,7 +5,7 @@ import { asRecord } from "../../src/provider/wire-format.ts";
 import { SessionManager } from "../../src/session/manager.ts";
 import { createTools } from "../../src/tools/index.ts";
 import { FileTracker } from "../../src/tools/workspace.ts";
-import { type Misbehaviour, writeBadSummary } from "./bad-summaries.ts";
+import { type SummarizerBehaviour, writeSummary } from "./bad-summaries.ts";
 import { createRandom } from "./fuzzed-history.ts";
 import { type InspectedRequest, inspectRequest } from "./inspect-request.ts";
 import { RequestWatch, type WatchedRequests } from "./request-watch.ts";
@@ -22,7 +22,7 @@ export interface RetentionOptions {
   seed: number;
   service: WireServiceName;
   /** How the summariser behaves at each compaction, from the first on; the row begins again behind its end. */
-  misbehaviours: readonly Misbehaviour[];
+  behaviours: readonly SummarizerBehaviour[];
   compactions?: number;
   facts?: number;
   constraints?: number;
@@ -208,9 +208,9 @@ class RetentionSession {
   }
 
   private summarize(read: string): string {
-    const { misbehaviours } = this.options;
-    const kind = misbehaviours[this.report.compactions % misbehaviours.length] ?? "nothing";
-    return writeBadSummary(kind, read, this.random);
+    const { behaviours } = this.options;
+    const kind = behaviours[this.report.compactions % behaviours.length] ?? "nothing";
+    return writeSummary(kind, read, this.random);
   }
 
   private say(facts: string): string {
