@@ -6,6 +6,7 @@ import { commandTemporaryPath } from "../infrastructure/fs/state-files.ts";
 import { isGitConfig, mayHoldCredentials } from "../infrastructure/paths/git.ts";
 import {
   findProtectedKind,
+  isBeyondRules,
   type ProtectedFileView,
   type ProtectedKind,
 } from "../infrastructure/paths/protected-files.ts";
@@ -156,7 +157,7 @@ function evaluateGivenName(
 
 /**
  * Applies a rule to a verdict. A rule that allows everything in a directory means its sources: it allows writing
- * protected files and reading secrets only if it names them, as `.github/workflows/**` and `.env.example` do.
+ * protected files and reading secrets only if it names them, as `.github/workflows/**` and `.env.local` do.
  */
 function refine(
   path: string,
@@ -272,8 +273,8 @@ function isRepositoryHead(path: string): boolean {
 }
 
 /**
- * True when a rule's pattern names such a file: `.github/workflows/**` and `.env.example` do, `**` does not. Called for
- * a path that is dangerous.
+ * True when a rule's pattern names such a file: `.github/workflows/**` and `.env.local` do, `**` does not. No rule names
+ * git's hooks and settings or diligent's directory. Called for a path that is dangerous.
  */
 function namesDanger(
   pattern: string,
@@ -283,7 +284,9 @@ function namesDanger(
   if (isOwnLocation(path, surroundings)) return false;
   const named = toAbsolutePattern(pattern, surroundings);
   if (permission === "read") return isSecretPath(named, surroundings) || isGitConfig(named);
-  const wanted = findProtectedKind(path, viewOf(path, surroundings));
+  const view = viewOf(path, surroundings);
+  if (isBeyondRules(path, view.root)) return false;
+  const wanted = findProtectedKind(path, view);
   if (wanted === undefined && isRepositoryHead(path)) return isRepositoryHead(named);
   const meant = findProtectedKind(named, viewOf(named, surroundings));
   return meant !== undefined && STRENGTH[meant] >= STRENGTH[wanted ?? "listed"];

@@ -64,89 +64,72 @@ describe("a file that makes a directory a repository", () => {
 });
 
 describe("in any project", () => {
-  const names = [
-    ...["AGENT.md", "CRUSH.md", ".openhands/setup.sh", ".factory/x", ".qoder/x", ".gdbearlyinit"],
-    ...[".vimrc.local", "rust-toolchain.toml", "rust-toolchain"],
-    ...[".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".husky/pre-push", ".gitattributes"],
-    ...[
-      ".gitmodules",
-      ".lfsconfig",
-      ".hg/hgrc",
-      ".cursor/mcp.json",
-      ".cursorrules",
-      "GEMINI.md",
-      "CLAUDE.local.md",
-    ],
-    ...["AGENTS.override.md", "docs/claude.MD", ".claude/settings.json", ".github/copilot-instructions.md"],
-    ...[".github/workflows/ci.yml", ".github/actions/x/action.yml", ".github/prompts/x.md", ".drone.yaml"],
-    ...[
-      ".gitlab-ci.yaml",
-      "azure-pipelines.yaml",
-      "azure-pipelines-nightly.yml",
-      "Jenkinsfile",
-      "ci/JENKINSFILE",
-    ],
-    ...[
-      ".circleci/config.yml",
-      ".travis.yml",
-      "bitbucket-pipelines.yml",
-      ".woodpecker.yml",
-      ".woodpecker/x.yml",
-    ],
-    ...[".pnpmfile.cjs", ".npmrc", ".yarnrc", ".yarnrc.yml", ".yarn/releases/yarn.cjs", "bunfig.toml"],
-    ...[".mise.toml", "mise.local.toml", ".vimrc", ".exrc", ".nvimrc", ".zed/tasks.json", "x.code-workspace"],
-    ...[".idea/workspace.xml", ".xinitrc", ".envrc", ".devcontainer/devcontainer.json", ".devcontainer.json"],
-    ...[
-      ".mcp.json",
-      ".Rprofile",
-      ".gdbinit",
-      "sitecustomize.py",
-      ".cargo/config.toml",
-      ".ssh/authorized_keys",
-    ],
-    ...[
-      ".config/autostart/x.desktop",
-      ".config/systemd/user/x.service",
-      ".local/bin/ls",
-      ".gitconfig",
-      ".jq",
-    ],
-    ...[".config/git/config", ".config/diligent/diligent.jsonc", ".local/state/diligent/grants.json"],
+  const ruled = [
+    ...[".git/info/exclude", ".git", "diligent.jsonc", "diligent.json", "AGENTS.md", "CLAUDE.md"],
+    ...["docs/claude.MD", ".mcp.json", ".claude/settings.json", ".claude/settings.local.json"],
+    ...[".claude/hooks/check.sh", ".husky/pre-push", ".githooks/pre-commit", ".pre-commit-config.yaml"],
+    ...["lefthook.yml", ".lefthook.yml", ".vscode/tasks.json", ".idea/workspace.xml", ".envrc"],
+    ...[".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".config/fish/config.fish"],
+    ...[".github/workflows/ci.yml", ".github/actions/x/action.yml", ".gitlab-ci.yml", ".circleci/config.yml"],
+    ...["Jenkinsfile", "ci/JENKINSFILE", "azure-pipelines-nightly.yml", ".travis.yml", ".woodpecker/x.yml"],
+    ...[".env", ".env.local", ".env.example.local", ".ENV.production", ".npmrc"],
   ];
-  for (const name of names) {
-    test(`writing ${name} asks, even if rules allow everything`, async () => {
+  for (const name of ruled)
+    test(`writing ${name} asks, unless a rule names it`, async () => {
       const gates = [
         await gateOf(name),
         await gateOf(`vendor/${name}`),
         await gateOf(name, { rules: [allow("**")] }),
       ];
       expect(gates).toEqual(["ask control_file", "ask control_file", "ask control_file"]);
-      expect(await gateOf(name, { rules: [allow(name)] })).toMatch(/allow rule|ask control_file/);
+      expect(await gateOf(name, { rules: [allow(name)] })).toBe("allow rule");
+      expect(await gateOf(name, { rules: [allow(name)], mode: "deny" })).toBe("allow rule");
     });
-  }
 
-  test("build files that people edit on purpose need no approval", async () => {
+  const beyondRules = [
+    ...[".git/hooks/pre-commit", ".git/config", ".git/modules/x/hooks/post-checkout", ".GIT/Config"],
+    ...[".git/worktrees/x/config.worktree", ".diligent/skills/x/SKILL.md", ".diligent/sessions/1.jsonl"],
+  ];
+  for (const name of beyondRules)
+    test(`writing ${name} asks, whatever the rules allow`, async () => {
+      const patterns = [
+        "**",
+        name,
+        `${name.slice(0, name.lastIndexOf("/"))}/**`,
+        "**/.git/**",
+        ".diligent/**",
+      ];
+      for (const pattern of patterns)
+        expect([pattern, await gateOf(name, { rules: [allow(pattern)] })]).toEqual([
+          pattern,
+          "ask control_file",
+        ]);
+    });
+
+  test("all other files need no approval", async () => {
     const plain = [
-      ...[
-        "package.json",
-        "Makefile",
-        "Dockerfile",
-        ".gitignore",
-        ".editorconfig",
-        ".tool-versions",
-        ".prettierrc",
-      ],
-      ...["src/cursorrules.ts", "docs/jenkinsfile-howto.md", ".github/CODEOWNERS", "tsconfig.json", "npmrc"],
-      ...[
-        "src/config/git/x.ts",
-        "local/bin/x",
-        "environment.ts",
-        "bin/tool",
-        "library/x.ts",
-        ".config/app.json",
-      ],
+      ...["package.json", "Makefile", "Dockerfile", ".gitignore", ".gitattributes", ".gitmodules"],
+      ...[".editorconfig", ".tool-versions", ".prettierrc", "tsconfig.json", "rust-toolchain.toml"],
+      ...[".env.example", ".env.sample", "config/.env.template", ".env.local.dist", "Jenkinsfile.template"],
+      ...[".yarnrc.yml", "bunfig.toml", ".cargo/config.toml", ".mise.toml", ".vimrc", "GEMINI.md"],
+      ...[".cursorrules", ".claude/agents/x.md", ".claude/commands/x.md", ".github/CODEOWNERS"],
+      ...["CLAUDE.local.md", ".devcontainer.json", "src/cursorrules.ts", "docs/jenkinsfile-howto.md"],
+      ...["src/config/git/x.ts", "local/bin/x", ".local/bin/x", "environment.ts", "bin/tool", "npmrc"],
+      ...["library/x.ts", ".config/app.json", ".config/git/config", ".envy", "env"],
     ];
     for (const name of plain) expect(`${name}: ${await gateOf(name)}`).toBe(`${name}: allow project`);
+  });
+
+  test("an example that leads to a secret is that secret", async () => {
+    writeFileSync(join(root, ".env"), "KEY=1");
+    symlinkSync(".env", join(root, ".env.example"));
+    expect(await gateOf(".env.example")).toBe("ask control_file");
+    expect(await gateOf(".env.example", {}, { permission: "read" })).toBe("ask secret");
+    rmSync(join(root, ".env.example"));
+    writeFileSync(join(root, ".env.example"), "KEY=");
+    expect(await gateOf(".env.example", {}, { permission: "read" })).toBe("allow project");
+    rmSync(join(root, ".env.example"));
+    rmSync(join(root, ".env"));
   });
 });
 
@@ -170,11 +153,14 @@ describe("a session in the home directory", () => {
     expect(await gateOf("home/.whatever-rc", { root: top })).toBe("ask control_file");
   });
 
-  test("a rule for one directory of settings covers it, but not files that start with every session", async () => {
+  test("a rule for one directory of settings covers it, but not files that programs obey by themselves", async () => {
     const rules = [allow(".config/**"), allow("~/.whatever/**")];
     expect(await gateOf(".config/app/settings.json", { ...inHome, rules })).toBe("allow rule");
     expect(await gateOf(".whatever/x", { ...inHome, rules })).toBe("allow rule");
     expect(await gateOf(".config/systemd/user/x.service", { ...inHome, rules })).toBe("ask control_file");
+    const named = [...rules, allow(".*"), allow(".vimrc")];
+    expect(await gateOf(".vimrc", { ...inHome, rules: named })).toBe("allow rule");
+    expect(await gateOf(".gdbinit", { ...inHome, rules: named })).toBe("ask control_file");
     expect(await gateOf(".other", { ...inHome, rules: [allow("**"), allow("*")] })).toBe("ask control_file");
   });
 

@@ -95,8 +95,9 @@ describe("the advice for a denied command line", () => {
 
 test.each<[string, ApprovalRequest["permission"], string, string | undefined]>([
   ["a protected file", "write", "CLAUDE.md", "CLAUDE.md"],
+  ["git's settings, which no rule opens", "write", ".git/config", undefined],
   ["a file elsewhere", "read", "/etc/hostname", "/etc/hostname"],
-  ["a name with characters that patterns know", "write", ".env[1]", undefined],
+  ["a name with characters that patterns know", "write", ".env.[1]", undefined],
 ])("a denied file needs a rule that names it: %s", async (_, permission, path, pattern) => {
   const request = { permission, toolName: permission, description: "", details: { path } };
   const rules = pattern === undefined ? [] : [{ permission, pattern, action: "allow" as const }];

@@ -38,8 +38,12 @@ describe("isSecretFile", () => {
     test(`is true for ${JSON.stringify(name)}`, () => expect(isSecretFile(`/app/${name}`)).toBe(true));
   }
 
-  test("is false for names that only resemble one, and for public keys", () => {
+  test("is false for names that only resemble one, for examples and for public keys", () => {
     for (const name of [
+      ".env.example",
+      ".env.sample",
+      "config/.env.Template",
+      ".env.local.dist",
       "src/env.ts",
       "environment.md",
       "id_rsa.pub",
@@ -91,21 +95,16 @@ describe("createSecretCheck()", () => {
 });
 
 describe("SECRET_FILE_GLOBS", () => {
-  test("exclude the same files from a search", () => {
+  test("exclude the same files from a search, but for .env.*", () => {
     const directory = makeTempDir();
-    const hidden = [
-      ".env",
-      "a/.ENV.local",
-      "b/server.Pem",
-      "home/.aws/credentials",
-      "home/.ssh/known_hosts",
-      "id_rsa",
-    ];
-    const found = ["a/main.ts", "credentials", "env.ts"];
+    const hidden = [".env", "b/server.Pem", "home/.aws/credentials", "home/.ssh/known_hosts", "id_rsa"];
+    const found = [".env.example", "a/main.ts", "credentials", "env.ts"];
     for (const name of [...hidden, ...found]) {
       mkdirSync(dirname(join(directory, name)), { recursive: true });
       writeFileSync(join(directory, name), "needle");
     }
+    const ignored = [".env", ".envrc", ".ENV-old"];
+    for (const name of ignored) writeFileSync(join(directory, name), "needle");
     const globs = SECRET_FILE_GLOBS.map((glob) => `--iglob=!${glob}`);
     const { stdout } = Bun.spawnSync([rgPath, "-l", "--hidden", "--sort=path", ...globs, "needle", "."], {
       cwd: directory,

@@ -222,14 +222,17 @@ test("the request is for reading, by absolute path", () => {
   });
 });
 
-test("a search of a directory excludes files with secrets, whatever the glob; a named file is searched", async () => {
+test("a search of a directory excludes files with secrets but not their examples, whatever the glob; a named file is searched", async () => {
   const workspace = workspaceWith({
     ".env": "needle\n",
+    ".env.local": "needle\n",
+    ".env.example": "needle\n",
     "a/id_rsa": "needle\n",
     "a/Key.PEM": "needle\n",
     "b.ts": "needle\n",
   });
-  expect(await outputOf(workspace, { pattern: "needle" })).toBe("b.ts");
+  expect(await outputOf(workspace, { pattern: "needle" })).toBe(".env.example\nb.ts");
+  expect(await outputOf(workspace, { pattern: "needle", glob: ".env.local" })).toStartWith("No");
   expect(await outputOf(workspace, { pattern: "needle", glob: "*.pem" })).toStartWith("No");
   expect(await outputOf(workspace, { pattern: "needle", path: ".env" })).toBe(".env");
 });

@@ -206,16 +206,11 @@ function findUserSetting(
   return undefined;
 }
 
-// They show how a secret is set, and hold none.
-const EXAMPLE = /\.(?:example|sample|template|dist)$/i;
-
 /** A tracked file whose content must not be shown; which of them git shows depends on its history. */
 function findShownSecret(top: string, context: ApprovalContext): string | undefined {
   const names = readIndexNames(top)?.names ?? [];
   const isWithheld = createWithholding(top, context);
-  const found = names.find(
-    (name) => (isSecretFile(name) && !EXAMPLE.test(name)) || isWithheld?.(join(top, name)) === true,
-  );
+  const found = names.find((name) => isSecretFile(name) || isWithheld?.(join(top, name)) === true);
   return found === undefined ? undefined : `the tracked file ${showWord(found)}, which it may show`;
 }
 

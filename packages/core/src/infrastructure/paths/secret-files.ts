@@ -1,10 +1,11 @@
 import { splitPath } from "../fs/real-path.ts";
 import { foldName } from "../text/unicode.ts";
+import { isExampleName } from "./example-names.ts";
 
 /**
  * Files that contain keys or passwords, recognized by name alone, since reading them is what must be prevented. The
  * names are documented by OpenSSH, OpenSSL, Java, cloud tools, package managers and databases. In lower case; `*`
- * matches anything within a name.
+ * matches anything within a name. Examples (`.env.example`) are excluded.
  */
 const SECRET_NAMES: readonly string[] = [
   ...[".env*", "*.env"],
@@ -93,7 +94,7 @@ function toSecretCheck(directory: readonly string[]): (name: string) => boolean 
   return (written) => {
     const name = foldName(written);
     if (PUBLIC_NAMES.test(name) && !name.startsWith(".env")) return false;
-    if (isAllSecret || NAME_PATTERN.test(name)) return true;
+    if (isAllSecret || (NAME_PATTERN.test(name) && !isExampleName(name))) return true;
     if (!SECRET_ENDING_NAMES.has(name)) return false;
     const parts = [...around, name];
     return SECRET_ENDINGS.some((ending) =>
@@ -113,10 +114,10 @@ export const SECRET_HOME_LOCATIONS: readonly string[] = [...SECRET_DIRECTORIES, 
 
 /**
  * The same files as .gitignore globs, for searches that exclude them: as `--iglob=!GLOB` after every other glob, since
- * in ripgrep the last one applies.
+ * in ripgrep the last one applies. No glob matches `.env.*` without its examples: `isSecretFile` finds these files.
  */
 export const SECRET_FILE_GLOBS: readonly string[] = [
-  ...SECRET_NAMES,
+  ...SECRET_NAMES.flatMap((name) => (name === ".env*" ? [".env", ".env[!.]*"] : [name])),
   ...SECRET_LOCATIONS.map((location) => `**/${location.join("/")}`),
   ...SECRET_DIRECTORIES.map((directory) => `**/${directory.join("/")}/**`),
 ];

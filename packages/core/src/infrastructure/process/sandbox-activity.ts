@@ -69,7 +69,8 @@ export class SandboxActivity {
   /** All commands have returned; some may still have running processes. */
   endCommands(): void {
     // A file that was created in the last millisecond has a fraction more.
-    if (this.awaitedSinceMs !== undefined) add(this.awaited, { fromMs: this.awaitedSinceMs, toMs: now() + 1 });
+    if (this.awaitedSinceMs !== undefined)
+      add(this.awaited, { fromMs: this.awaitedSinceMs, toMs: now() + 1 });
     this.awaitedSinceMs = undefined;
     this.wait(SAMPLE_EVERY_MS, LONGEST_PAUSE_MS);
   }

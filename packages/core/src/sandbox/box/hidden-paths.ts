@@ -4,6 +4,7 @@ import { isOwn } from "../../infrastructure/fs/directory.ts";
 import { readRecentInputs } from "../../infrastructure/fs/input-history.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { listNames } from "../../infrastructure/fs/stat.ts";
+import { isExampleName } from "../../infrastructure/paths/example-names.ts";
 import { hasTrackedContent } from "../../infrastructure/paths/git-index.ts";
 import { findProjectRoot } from "../../infrastructure/paths/project.ts";
 import { isSecretFile, SECRET_HOME_LOCATIONS } from "../../infrastructure/paths/secret-files.ts";
@@ -193,8 +194,8 @@ function isSocket(path: string): boolean {
   }
 }
 
-/** Files from which tools read settings and passwords. Examples, which are meant to be shared, are excluded. */
-const ENVIRONMENT_FILE = /^\.env(?!rc$)(?!.*\.(?:example|sample|template|dist)$)/i;
+/** Files from which tools read settings and passwords. */
+const ENVIRONMENT_FILE = /^\.env(?!rc$)/i;
 
 /**
  * The `.env` files of the project that commands may not read, and that the read tool may read only with approval.
@@ -203,7 +204,8 @@ const ENVIRONMENT_FILE = /^\.env(?!rc$)(?!.*\.(?:example|sample|template|dist)$)
  */
 export function findUnreadableFiles(files: Iterable<ProtectedFile>, roots: readonly string[]): string[] {
   return [...files].flatMap(({ kind, path }) => {
-    if (kind !== "file" || !ENVIRONMENT_FILE.test(basename(path))) return [];
+    const name = basename(path);
+    if (kind !== "file" || !ENVIRONMENT_FILE.test(name) || isExampleName(name)) return [];
     const root = roots.find((each) => isInside(path, each));
     return root !== undefined && hasTrackedContent(root, path.slice(root.length + 1)) ? [] : [path];
   });

@@ -13,8 +13,8 @@ const MAX_DIRECTORIES = 20_000;
  */
 const SKIPPED = new Set([".git", ".diligent", "node_modules", "site-packages", ".venv", "vendor"]);
 
-/** `.env` files are found with the protected files; examples are meant to be shared. */
-const FOUND_ELSEWHERE = /^\.env|\.(?:example|sample|template|dist)$/i;
+/** `.env` files are found with the protected files. */
+const FOUND_ELSEWHERE = /^\.env/i;
 
 const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isGitConfig, mayHoldCredentials } from "../../infrastructure/paths/git.ts";
-import { SECRET_FILE_GLOBS } from "../../infrastructure/paths/secret-files.ts";
+import { isSecretFile, SECRET_FILE_GLOBS } from "../../infrastructure/paths/secret-files.ts";
 import { type RipgrepEnd, runRipgrep } from "../../infrastructure/process/ripgrep.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { GrepArguments } from "../parameters.ts";
@@ -251,7 +251,8 @@ function createFilter(
   return (found) => {
     const path = join(realPath, found);
     const isShown =
-      known.get(found) ?? !(isWithheld(path) || (isGitConfig(path) && mayHoldCredentials(path)));
+      known.get(found) ??
+      !(isWithheld(path) || isSecretFile(found) || (isGitConfig(path) && mayHoldCredentials(path)));
     known.set(found, isShown);
     return isShown;
   };
