@@ -101,10 +101,11 @@ function withoutFileLists(summary: string, { readFiles, modifiedFiles }: Compact
 
 function userMessagesOf(entries: readonly SessionEntry[], pins: readonly PinnedMessage[]): UserMessage[] {
   const pinnedIds = new Set(pins.map(({ entry }) => entry.id));
-  return entries.flatMap((entry) => {
-    if (entry.type !== "message" || entry.message.role !== "user" || pinnedIds.has(entry.id)) return [];
-    return [entry.message];
-  });
+  const messages: UserMessage[] = [];
+  for (const entry of entries)
+    if (entry.type === "message" && entry.message.role === "user" && !pinnedIds.has(entry.id))
+      messages.push(entry.message);
+  return messages;
 }
 
 /** A command that the user ran, and its outcome. */

@@ -151,11 +151,11 @@ const GAP_CHARACTERS = 36;
  * wrapped in a tag that occurs in none of them. Empty without messages.
  */
 export function formatPinnedMessages(messages: readonly UserMessage[], budgetTokens: number): string {
-  const texts = messages.map(textOf).filter((text) => text.trim() !== "");
-  if (texts.length === 0) return "";
-  const tag = findFreeTag(texts, "user-message");
+  const measured = measureAll(messages);
+  if (measured.length === 0) return "";
+  const tag = freeTagOf(measured);
   const room = budgetTokens * CHARACTERS_PER_TOKEN - TITLE.length;
-  const shown = fitTexts(texts, { room, wrapping: wrapInTag(tag, "").length + BLANK_LINE.length });
+  const shown = fitTexts(measured, { room, wrapping: wrappingOf(tag) });
   return [TITLE, ...shown.map((part) => (typeof part === "number" ? gap(part) : wrapInTag(tag, part)))].join(
     BLANK_LINE,
   );
@@ -163,33 +163,82 @@ export function formatPinnedMessages(messages: readonly UserMessage[], budgetTok
 
 /** The length of the section with every message complete. */
 export function countPinnedCharacters(messages: readonly UserMessage[]): number {
-  const section = formatPinnedMessages(messages, Number.POSITIVE_INFINITY);
+  const measured = measureAll(messages);
+  if (measured.length === 0) return 0;
+  const wrapping = wrappingOf(freeTagOf(measured));
+  const characters = measured.reduce((sum, { length }) => sum + length + wrapping, TITLE.length);
   // A budget counts whole tokens, and a partly filled last token is lost.
-  return section === "" ? 0 : section.length + CHARACTERS_PER_TOKEN;
+  return characters + CHARACTERS_PER_TOKEN;
+}
+
+/** A message with a text, and what is counted of it again at every compaction. */
+interface MeasuredText {
+  message: UserMessage;
+  /** Characters of its text. */
+  length: number;
+  /** The numbers of the tags that occur in it. */
+  tags: readonly number[];
+}
+
+const measuredTexts = new WeakMap<UserMessage, MeasuredText>();
+
+function measureAll(messages: readonly UserMessage[]): MeasuredText[] {
+  const measured: MeasuredText[] = [];
+  for (const message of messages) {
+    const known = measuredTexts.get(message) ?? measure(message);
+    measuredTexts.set(message, known);
+    if (known.length > 0) measured.push(known);
+  }
+  return measured;
+}
+
+/** A blank text counts as an empty one. */
+function measure(message: UserMessage): MeasuredText {
+  const text = textOf(message);
+  const isBlank = text.trim() === "";
+  return { message, length: isBlank ? 0 : text.length, tags: isBlank ? [] : findTags(text, "user-message") };
+}
+
+function freeTagOf(texts: readonly MeasuredText[]): string {
+  const used = new Set<number>();
+  for (const { tags } of texts) for (const tag of tags) used.add(tag);
+  return toFreeTag(used, "user-message");
+}
+
+function wrappingOf(tag: string): number {
+  return wrapInTag(tag, "").length + BLANK_LINE.length;
 }
 
 /** The texts that fit, with the number of omitted ones between them. `wrapping` is the overhead of each text. */
 function fitTexts(
-  texts: readonly string[],
+  texts: readonly MeasuredText[],
   { room, wrapping }: { room: number; wrapping: number },
 ): (string | number)[] {
-  const costOf = (text: string) => text.length + wrapping;
-  const fits = (all: readonly string[]) => all.reduce((sum, text) => sum + costOf(text), 0) <= room;
-  if (fits(texts)) return [...texts];
+  const fits = (lengthOf: (index: number) => number) => {
+    let sum = 0;
+    for (let index = 0; index < texts.length && sum <= room; index++) sum += lengthOf(index) + wrapping;
+    return sum <= room;
+  };
+  const lengthOf = (index: number) => texts[index]?.length ?? 0;
+  if (fits(lengthOf)) return texts.map(({ message }) => textOf(message));
   const longest = Math.floor(room * Math.max(LARGEST_SHARE, 1 / texts.length)) - wrapping;
-  const cut = texts.map((text) =>
-    text.length > longest ? cutMiddle(text, longest - MARKER_CHARACTERS) : text,
-  );
-  if (fits(cut)) return cut;
+  const cut = new Map<number, string>();
+  for (const [index, { message, length }] of texts.entries())
+    if (length > longest) cut.set(index, cutMiddle(textOf(message), longest - MARKER_CHARACTERS));
+  const cutLengthOf = (index: number) => cut.get(index)?.length ?? lengthOf(index);
+  const cutTextOf = ({ message }: MeasuredText, index: number) => cut.get(index) ?? textOf(message);
+  if (fits(cutLengthOf)) return texts.map(cutTextOf);
   let left = room - GAP_CHARACTERS;
-  const taken = new Uint8Array(cut.length);
-  for (const index of fromBothEnds(cut.length)) {
-    const cost = costOf(cut[index] ?? "") + GAP_CHARACTERS;
+  const taken = new Uint8Array(texts.length);
+  for (const index of fromBothEnds(texts.length)) {
+    // No text is shorter than one character.
+    if (left <= wrapping + GAP_CHARACTERS) break;
+    const cost = cutLengthOf(index) + wrapping + GAP_CHARACTERS;
     if (cost > left) continue;
     taken[index] = 1;
     left -= cost;
   }
-  return withGaps(cut, taken);
+  return withGaps(texts, taken, cutTextOf);
 }
 
 function* fromBothEnds(length: number): Generator<number> {
@@ -199,7 +248,11 @@ function* fromBothEnds(length: number): Generator<number> {
   }
 }
 
-function withGaps(texts: readonly string[], taken: Uint8Array): (string | number)[] {
+function withGaps<T>(
+  texts: readonly T[],
+  taken: Uint8Array,
+  show: (text: T, index: number) => string,
+): (string | number)[] {
   const parts: (string | number)[] = [];
   let leftOut = 0;
   for (const [index, text] of texts.entries()) {
@@ -209,7 +262,7 @@ function withGaps(texts: readonly string[], taken: Uint8Array): (string | number
     }
     if (leftOut > 0) parts.push(leftOut);
     leftOut = 0;
-    parts.push(text);
+    parts.push(show(text, index));
   }
   return leftOut > 0 ? [...parts, leftOut] : parts;
 }
@@ -223,13 +276,20 @@ function textOf({ content }: UserMessage): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
+type TagName = "user-message" | "pinned-message";
+
 /** The name, or with a number appended if a text contains it as a tag: so no text can end its own tag. */
-export function findFreeTag(texts: readonly string[], name: "user-message" | "pinned-message"): string {
-  const used = new Set<number>();
+export function findFreeTag(texts: readonly string[], name: TagName): string {
+  return toFreeTag(new Set(texts.flatMap((text) => findTags(text, name))), name);
+}
+
+/** The numbers of the tags in a text; the one without a number is 1. */
+function findTags(text: string, name: TagName): number[] {
   const pattern = new RegExp(`<[\\s/]*${name}(?:-(\\d{1,6})(?!\\d))?`, "gi");
-  for (const text of texts) {
-    for (const [, number = "1"] of text.matchAll(pattern)) used.add(Number(number));
-  }
+  return [...text.matchAll(pattern)].map(([, number = "1"]) => Number(number));
+}
+
+function toFreeTag(used: ReadonlySet<number>, name: TagName): string {
   let free = 1;
   while (used.has(free)) free++;
   return free === 1 ? name : `${name}-${free}`;
