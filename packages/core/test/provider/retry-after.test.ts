@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseRetryAfter, parseRetryHint } from "../../src/provider/classify-error.ts";
+import { parseRetryAfter, parseRetryHint } from "../../src/provider/retry-after.ts";
 
 const NOW_MS = Date.parse("2026-11-02T10:00:00Z");
 
