@@ -1,11 +1,14 @@
 import { statSync } from "node:fs";
 import type { ConfigWarning } from "../config/errors.ts";
 import { type DiscoveredInstruction, instructionHeading } from "../config/instructions.ts";
+import type { NestedInstruction } from "../config/nested-instructions.ts";
 import { findRealPath } from "../infrastructure/fs/real-path.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { revealInvisible } from "../infrastructure/text/unicode.ts";
 import { contextMessages } from "../session/context-builder.ts";
 import type { RunNote } from "../session/manager.ts";
+import { findCall } from "../session/pruned-results.ts";
+import { recalledText } from "../session/recall.ts";
 import type { SessionEntry } from "../session/types.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
 
@@ -26,6 +29,17 @@ interface LoadedFile {
   content: string;
   realPath: string;
   signature: string;
+}
+
+/** A file that the model knows with another content. */
+const OUTDATED: Omit<LoadedFile, "realPath"> = { content: "", signature: "outdated" };
+
+/** A result with instructions. */
+interface MarkedResult {
+  text: string;
+  marks: readonly string[];
+  /** The path that its call names. */
+  given: string | undefined;
 }
 
 /** The tools that read, search or change files by path. */
@@ -49,6 +63,7 @@ export class SessionInstructions {
   /** Added to results of the current reply's calls, which the session may not have recorded yet. */
   private readonly pending = new Set<string>();
   private pendingFor: SessionEntry | undefined;
+  private isRestored = false;
 
   constructor(private readonly deps: SessionInstructionDeps) {}
 
@@ -70,22 +85,58 @@ export class SessionInstructions {
 
   /** The note about files that have changed since they were loaded; undefined, at once, if none has. */
   noteChanges(): Promise<RunNote | undefined> | undefined {
+    if (!this.isRestored) {
+      this.isRestored = true;
+      const results = this.listMarkedResults();
+      if (results.length > 0) return this.restore(results).then(() => this.noteChanges());
+    }
     const changed = [...this.loaded].filter(([path, { signature }]) => signatureOf(path) !== signature);
     return changed.length === 0 ? undefined : this.describeChanges(changed.map(([path]) => path));
   }
 
-  private async extend(result: ToolResult, args: Record<string, unknown>): Promise<ToolResult> {
-    const given = args.file_path ?? args.path;
-    if (result.isError || typeof given !== "string" || given === "") return result;
-    const { cwd, environment } = this.deps;
+  /** Finds out which files below the working directory an earlier process has added to results of this session. */
+  private async restore(results: readonly MarkedResult[]): Promise<void> {
+    const texts = contextMessages(this.deps.path()).map(({ message }) => recalledText(message));
+    for (const { text, marks, given } of results) {
+      const found = given === undefined ? [] : await this.findNested(given);
+      for (const instruction of found) {
+        const { path, content, mark } = instruction;
+        const heading = instructionHeading({ path });
+        const last = texts.findLast((each) => each.includes(heading));
+        if (last === undefined) continue;
+        const isTold = [heading, instructionHeading(instruction)].some((each) =>
+          last.includes(`${each}\n${content.trimEnd()}`),
+        );
+        if (isTold || (last === text && marks.includes(mark))) this.remember(instruction);
+        else this.loaded.set(path, { ...OUTDATED, realPath: realPathOf(path) });
+      }
+      for (const path of listNamedFiles(text)) {
+        if (found.some((instruction) => instruction.path === path) || signatureOf(path) !== "") continue;
+        if (!texts.some((each) => each.includes(describeRemoval(path))))
+          this.loaded.set(path, { ...OUTDATED, realPath: path });
+      }
+    }
+  }
+
+  private async findNested(
+    given: string,
+    onWarning?: (warning: ConfigWarning) => void,
+  ): Promise<NestedInstruction[]> {
+    const { cwd, environment, resolvePath } = this.deps;
     const { findNestedInstructions } = await import("../config/nested-instructions.ts");
-    const warnings: ConfigWarning[] = [];
-    const found = await findNestedInstructions(this.deps.resolvePath(given), {
+    return findNestedInstructions(resolvePath(given), {
       cwd,
       environment,
       inPrompt: this.inPrompt,
-      onWarning: (warning) => warnings.push(warning),
+      onWarning,
     });
+  }
+
+  private async extend(result: ToolResult, args: Record<string, unknown>): Promise<ToolResult> {
+    const given = givenPath(args);
+    if (result.isError || given === undefined) return result;
+    const warnings: ConfigWarning[] = [];
+    const found = await this.findNested(given, (warning) => warnings.push(warning));
     if (found.length === 0) return result;
     const told = this.findTold();
     const added = found.filter(({ mark }) => !told.has(mark)).slice(0, MAX_FILES);
@@ -95,7 +146,7 @@ export class SessionInstructions {
       this.remember(instruction);
     }
     const texts = [
-      "[The following instructions apply to files below the directories that contain them.]",
+      NESTED_TITLE,
       ...fitInstructions(added, this.maxCharacters),
       ...warnings.map(({ message }) => `(${message})`),
     ];
@@ -113,17 +164,25 @@ export class SessionInstructions {
     if (reply !== this.pendingFor) this.pending.clear();
     this.pendingFor = reply;
     const told = new Set(this.pending);
-    for (const { entry, message } of contextMessages(path)) {
-      if (entry.type !== "message" || entry.message !== message || message.role !== "tool_result") continue;
-      const marks = message.metadata?.instructions;
-      if (typeof marks === "string") for (const mark of marks.split(" ")) told.add(mark);
-    }
+    for (const { marks } of this.listMarkedResults()) for (const mark of marks) told.add(mark);
     return told;
   }
 
+  /** The results in the context that are shown whole and contain instructions. */
+  private listMarkedResults(): MarkedResult[] {
+    const context = contextMessages(this.deps.path());
+    const entries = context.map(({ entry }) => entry);
+    return context.flatMap(({ entry, message }, index) => {
+      if (entry.type !== "message" || entry.message !== message || message.role !== "tool_result") return [];
+      const marks = message.metadata?.instructions;
+      if (typeof marks !== "string") return [];
+      const given = givenPath(findCall(entries, index)?.input ?? {});
+      return [{ text: recalledText(message), marks: marks.split(" "), given }];
+    });
+  }
+
   private remember({ path, content }: DiscoveredInstruction): void {
-    const realPath = findRealPath(path, "/") ?? path;
-    this.loaded.set(path, { content, realPath, signature: signatureOf(path) });
+    this.loaded.set(path, { content, realPath: realPathOf(path), signature: signatureOf(path) });
   }
 
   private async describeChanges(paths: readonly string[]): Promise<RunNote | undefined> {
@@ -145,9 +204,7 @@ export class SessionInstructions {
     const texts = [
       "[Instruction files have changed since they were loaded; this replaces what you know of them.]",
       ...fitInstructions(changed, this.maxCharacters),
-      ...removed.map(
-        (path) => `${revealInvisible(path)} is gone or unusable; its instructions no longer apply.`,
-      ),
+      ...removed.map(describeRemoval),
     ];
     const have = names.length === 1 ? "has" : "have";
     return {
@@ -159,6 +216,30 @@ export class SessionInstructions {
   private get maxCharacters(): number {
     return Math.min(MAX_CHARACTERS, Math.floor(this.deps.contextWindow * CHARACTERS_PER_WINDOW_TOKEN));
   }
+}
+
+const NESTED_TITLE = "[The following instructions apply to files below the directories that contain them.]";
+
+/** The absolute paths of the files that a result contains below the title. */
+function listNamedFiles(text: string): string[] {
+  const added = text.slice(text.lastIndexOf(NESTED_TITLE));
+  return [...added.matchAll(/^Instructions from: (\/.*?)(?: \(imported by .*\))?$/gm)].map(
+    ([, path = ""]) => path,
+  );
+}
+
+function describeRemoval(path: string): string {
+  return `${revealInvisible(path)} is gone or unusable; its instructions no longer apply.`;
+}
+
+/** The path that a call names, if any. */
+function givenPath(args: Record<string, unknown>): string | undefined {
+  const given = args.file_path ?? args.path;
+  return typeof given === "string" && given !== "" ? given : undefined;
+}
+
+function realPathOf(path: string): string {
+  return findRealPath(path, "/") ?? path;
 }
 
 /** Each file below its heading; one that does not fit is only named. */

@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAgent } from "../../src/harness/agent.ts";
+import { createHarness } from "../../src/harness/harness.ts";
+import type { SessionStart } from "../../src/harness/types.ts";
 import { createScriptedStream, parseScript, scriptedModel } from "../../src/provider/scripted.ts";
 import type { StreamContext } from "../../src/provider/types.ts";
 import type { Message } from "../../src/types.ts";
@@ -131,5 +133,50 @@ describe("a change of an instruction file", () => {
     const last = JSON.stringify(session.requests.at(-1)?.messages);
     expect(last).toContain("too long to be shown here. Read the file");
     expect(last).not.toContain("xxxx");
+  });
+
+  test("below the working directory is noted once after the session was opened again", async () => {
+    const directory = realpathSync(makeTempDir());
+    const cwd = join(directory, "project");
+    mkdirSync(join(cwd, ".git"), { recursive: true });
+    for (const name of ["changed", "removed", "same"]) {
+      put(join(cwd, name, "AGENTS.md"), `First rule of ${name}.`);
+      put(join(cwd, name, "a.txt"), "alpha");
+    }
+    const turns = [
+      read("changed/a.txt", "removed/a.txt", "same/a.txt"),
+      { text: "one" },
+      { text: "two" },
+      { text: "three" },
+      { text: "four" },
+    ];
+    const script = parseScript(JSON.stringify({ version: 1, turns }), "script.json");
+    const played = createScriptedStream(script, { startAtTurn: 0 });
+    const requests: StreamContext[] = [];
+    const prompt = async (start: SessionStart, content: string) => {
+      const harness = await createHarness({ cwd, environment: { HOME: directory, PATH: process.env.PATH } });
+      const { session } = await harness.openSession(start, {
+        model: {
+          model: scriptedModel("script.json", script),
+          streamFunction: (model, context, options) => {
+            requests.push(structuredClone(context));
+            return played(model, context, options);
+          },
+        },
+      });
+      await session.run({ role: "user", content, timestamp: 0 }).result();
+      await harness.close();
+      return JSON.stringify(requests.at(-1)?.messages.at(-1));
+    };
+    await prompt({ fresh: true }, "one");
+    put(join(cwd, "changed", "AGENTS.md"), "Second rule of changed.");
+    rmSync(join(cwd, "removed", "AGENTS.md"));
+    const note = await prompt({ resume: { latest: true } }, "two");
+    expect(note).toContain("Second rule of changed.");
+    expect(note).toContain("removed/AGENTS.md is gone or unusable");
+    expect(note).not.toContain("rule of same");
+    expect(await prompt({ resume: { latest: true } }, "three")).not.toContain("have changed since");
+    put(join(cwd, "same", "AGENTS.md"), "Second rule of same.");
+    expect(await prompt({ resume: { latest: true } }, "four")).toContain("Second rule of same.");
   });
 });
