@@ -176,6 +176,9 @@ const STATED_LIMITS: readonly RegExp[] = [
   />=?\s*(?:n_ctx \()?([\d,]+)\)?(?:\s*(?:tokens\s*)?maximum|$)/i,
   /(?:maximum context length|maximum prompt length|context length|context size)(?: is| of)?(?: only)? \(?([\d,]+)/i,
   /(?:exceeds (?:the )?limit of|only supports up to|must be <=) ([\d,]+)/i,
+  // Anthropic, for input and answer together; Google.
+  /context limit: [\d,]+ \+ [\d,]+ > ([\d,]+)/i,
+  /maximum number of tokens allowed \(?([\d,]+)/i,
 ];
 
 // No model has so small a window: the number means something else.
@@ -195,11 +198,13 @@ const STATED_REQUESTS: readonly RegExp[] = [
   /context limit: ([\d,]+) \+ ([\d,]+)/i,
   // OpenAI, Azure, vLLM, OpenRouter; the total of input and answer if only that is stated.
   /(?:messages|prompt|input) (?:resulted in|contains?|has) (?:at least )?([\d,]+) (?:input )?tokens/i,
-  /requested (?:about )?([\d,]+) tokens/i,
+  /requested (?:about |a total of )?([\d,]+) tokens/i,
   // Google, GitHub Copilot.
   /token count (?:of )?\(?([\d,]+)\)?/i,
-  // vLLM, xAI, llama.cpp.
-  /prompt length (?:is )?\(?([\d,]+)/i,
+  // xAI: "maximum prompt length is 131072 but the request contains 537812 tokens".
+  /request contains ([\d,]+) tokens/i,
+  // vLLM, llama.cpp.
+  /(?<!maximum )prompt length (?:is )?\(?([\d,]+)/i,
   /prompt contains ([\d,]+)/i,
   /request \(([\d,]+) tokens\)/i,
 ];

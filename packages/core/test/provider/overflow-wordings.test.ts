@@ -144,6 +144,12 @@ test("a rate limit that a single request exceeds is distinct from a temporary on
 test.each([
   ["prompt is too long: 250000 tokens > 200,000 maximum", 200_000],
   ["input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", 200_000],
+  [
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again",
+    200_000,
+  ],
+  ["The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).", 1_048_575],
+  ["This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 131_072],
   ["This model's maximum context length is 8,192 tokens. However, you requested 9000 tokens", 8_192],
   ["request (33056 tokens) exceeds the available context size (32768 tokens), try increasing it", 32_768],
   ["The prompt (total length 9000) is too long to fit into the model (context length 8192).", 8_192],
@@ -165,6 +171,8 @@ test.each([
   ["The input token count (1,200,000) exceeds the maximum number of tokens allowed (1048576).", 1_200_000],
   ["prompt token count of 139000 exceeds the limit of 128000", 139_000],
   ["request (9000 tokens) exceeds the available context size (8192 tokens)", 9_000],
+  ["This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 537_812],
+  ["the maximum context length is 131072 tokens. You requested a total of 140000 tokens", 140_000],
   ["Your input exceeds the context window of this model.", undefined],
 ])("readStatedRequest() reads the tokens of the rejected request: %s", (message, tokens) => {
   expect(readStatedRequest(message)).toBe(tokens);
