@@ -161,7 +161,7 @@ export const recallParameters = z.strictObject({
   query: z.string().optional().describe("Words that all have to occur"),
   tool: z.string().optional().describe("Name of a tool"),
   path: z.string().optional().describe("File that a call names"),
-  entry: z.string().min(1).optional().describe("Id of the message to read whole"),
+  entry: z.string().optional().describe("Id of the message to read whole"),
   limit: z.int().min(1).max(MAX_RECALLED).optional(),
 });
 

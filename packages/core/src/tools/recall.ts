@@ -50,15 +50,22 @@ export function createRecallTool(source: RecallSource): Tool {
     readOnly: true,
     isOffered: () => source.hasHiddenEntries(),
     approval: () => undefined,
-    async execute(args): Promise<ToolResult> {
-      return args.entry === undefined ? search(source, args) : read(source, args.entry);
+    async execute({ query, tool: toolName, path, entry, limit }): Promise<ToolResult> {
+      const id = given(entry);
+      if (id !== undefined) return read(source, id);
+      return search(source, { query: given(query), tool: given(toolName), path: given(path), limit });
     },
   };
   return tool;
 }
 
+/** Models fill arguments that they do not need with empty strings. */
+function given(argument: string | undefined): string | undefined {
+  return argument?.trim() || undefined;
+}
+
 async function read(source: RecallSource, id: string): Promise<ToolResult> {
-  const entry = await source.read(id.trim());
+  const entry = await source.read(id);
   if (!entry) {
     return {
       output: `This session has no message with the entry id "${id}". Search with query, tool or path for its id.`,

@@ -15,6 +15,7 @@ import { entry } from "../support/session-files.ts";
 import { createSessionProject, note } from "../support/session-project.ts";
 import { GOOD_SUMMARY } from "../support/summaries.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
+import { runTool } from "../support/tool-workspace.ts";
 
 const long = (word: string) => `${word} `.repeat(1_500);
 
@@ -65,6 +66,17 @@ test("readEntry() gives any message of the session whole, by its id or the only 
   expect(readEntry(path, "a00")).toBeUndefined();
   expect(readEntry(path, "c0000001")).toBeUndefined();
   expect(readEntry(path, "nowhere")).toBeUndefined();
+});
+
+test("recall ignores arguments that the model fills with empty strings", async () => {
+  const tool = createRecallTool({
+    hasHiddenEntries: () => true,
+    search: async (query) => searchHiddenEntries(path, query),
+    read: async (id) => readEntry(path, id),
+  });
+  const recall = async (input: object) => (await runTool(tool, input)).output;
+  expect(await recall({ query: "rangeerror", tool: "", path: " ", entry: "" })).toContain("[a0000003]");
+  expect(await recall({ query: "", entry: "a0000006" })).toContain("The depth is wrong.");
 });
 
 test("recall is offered once something is hidden, finds it, and reads it whole", async () => {
