@@ -9,6 +9,9 @@ export const MAX_INSTRUCTION_BYTES = 32_768;
 
 const CUT_MARK = "\n...(truncated)";
 
+/** The most that `readInstructionFile` returns of a file. */
+export const MAX_INSTRUCTION_CHARACTERS = MAX_INSTRUCTION_BYTES + CUT_MARK.length;
+
 /** An instruction file for the prompt; paths are absolute, `realPath` is resolved. */
 export interface InstructionFile {
   path: string;

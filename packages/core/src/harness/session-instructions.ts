@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import type { ConfigWarning } from "../config/errors.ts";
+import { MAX_INSTRUCTION_CHARACTERS } from "../config/instruction-file.ts";
 import { type DiscoveredInstruction, instructionHeading } from "../config/instructions.ts";
 import type { NestedInstruction } from "../config/nested-instructions.ts";
 import { findRealPath } from "../infrastructure/fs/real-path.ts";
@@ -45,8 +46,6 @@ interface MarkedResult {
 /** The tools that read, search or change files by path. */
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "edit", "write", "ls", "glob", "grep"]);
 
-// About 8k tokens, as much as one file of the system prompt may have.
-const MAX_CHARACTERS = 32_768;
 // In a small window, a tenth of it, at four characters per token.
 const CHARACTERS_PER_WINDOW_TOKEN = 0.4;
 // Each mark has eight characters, and a fact of a result at most 300.
@@ -214,7 +213,10 @@ export class SessionInstructions {
   }
 
   private get maxCharacters(): number {
-    return Math.min(MAX_CHARACTERS, Math.floor(this.deps.contextWindow * CHARACTERS_PER_WINDOW_TOKEN));
+    return Math.min(
+      MAX_INSTRUCTION_CHARACTERS,
+      Math.floor(this.deps.contextWindow * CHARACTERS_PER_WINDOW_TOKEN),
+    );
   }
 }
 

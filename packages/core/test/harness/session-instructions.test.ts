@@ -79,6 +79,14 @@ describe("instructions below the working directory", () => {
     expect(found).toContain("Package rule.");
   });
 
+  test("that are longer than a file may be are shown truncated, as in the prompt", async () => {
+    await using session = await open([read("pkg/a.txt"), { text: "done" }], { contextWindow: 200_000 });
+    put(join(session.cwd, "pkg", "AGENTS.md"), "x".repeat(40_000));
+    await session.agent.prompt("go");
+    const [output] = outputsOf(session.requests.at(-1)?.messages);
+    expect(output).toContain(`${"x".repeat(32_768)}\n...(truncated)`);
+  });
+
   test("are added again once a compaction has taken their result out of the context", async () => {
     const long = "word ".repeat(3_000);
     const turns = [read("pkg/a.txt"), { text: long }, read("pkg/b.txt"), { text: "done" }];
