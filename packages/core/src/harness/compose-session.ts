@@ -436,7 +436,11 @@ function createSessionTools(
   const builtin = builtinTools
     ? [
         ...instructions.attach(
-          createTools(workspace, { offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS, offersPatches }),
+          createTools(workspace, {
+            offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS,
+            offersPatches,
+            isBrief: contextWindow < LEAST_WINDOW_FOR_EXTRAS,
+          }),
         ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
         ...(contextWindow >= LEAST_WINDOW_FOR_RECALL

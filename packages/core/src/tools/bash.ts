@@ -59,7 +59,10 @@ export function createBashTool(
 }
 
 const WITH_JOBS =
-  "Start servers and watchers with background: true; job_output shows what they print. They live until the session ends.";
+  "Output and exit code always come back: no `| tail`, no `echo $?`. " +
+  'At its time limit a command is killed, or moved to the background with on_timeout "background". Start servers and ' +
+  "watchers with background: true; later calls reach them, job_output shows what they print, and they live until the " +
+  "session ends.";
 const WITHOUT_JOBS = "Start servers and watchers with `&`; they live until the session ends.";
 
 function withoutJobArguments(schema: typeof INPUT_SCHEMAS.bash): Record<string, unknown> {

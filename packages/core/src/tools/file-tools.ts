@@ -6,16 +6,24 @@ import type { EditParameters, ReadParameters, WriteParameters } from "./paramete
 import { createTargetGate } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Whether the model is told of a tool; always when left out. */
+/** What the model is told of a tool; everything when left out. */
 export interface OfferOptions {
-  isOffered?: () => boolean;
+  isOffered?: (() => boolean) | undefined;
+  /** True where its window has no room for arguments that are rarely needed; they are taken all the same. */
+  isBrief?: boolean | undefined;
+}
+
+/** The schema of a tool without some of its arguments. */
+export function withoutArguments<S extends { properties: object }>(schema: S, names: readonly string[]): S {
+  const properties = Object.entries(schema.properties).filter(([name]) => !names.includes(name));
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 /**
  * Returns a text file as numbered lines, or an image. Only regular files are opened, and none is read further than
  * needed.
  */
-export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
+export function createReadTool(workspace: Workspace, { isBrief }: OfferOptions = {}): Tool<ReadParameters> {
   const gate = createTargetGate(workspace, { toolName: "read", permission: "read" });
   return {
     name: "read",
@@ -25,7 +33,7 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
     get parameters() {
       return loadParameters().readParameters;
     },
-    inputSchema: INPUT_SCHEMAS.read,
+    inputSchema: isBrief ? withoutArguments(INPUT_SCHEMAS.read, ["encoding"]) : INPUT_SCHEMAS.read,
     readOnly: true,
     approval: gate.approval,
     async execute(args, { signal }) {
@@ -35,23 +43,29 @@ export function createReadTool(workspace: Workspace): Tool<ReadParameters> {
   };
 }
 
+const FURTHER_EDITS =
+  " Slight differences in white space and quotes are tolerated. For several places of one file, give edits.";
+
 /**
  * Replaces a piece of text in a file that the session has read. Every byte outside of it is kept, including line
  * endings.
  */
-export function createEditTool(workspace: Workspace, offer: OfferOptions = {}): Tool<EditParameters> {
+export function createEditTool(
+  workspace: Workspace,
+  { isOffered, isBrief }: OfferOptions = {},
+): Tool<EditParameters> {
   const gate = createTargetGate(workspace, { toolName: "edit", permission: "write" });
   return {
     name: "edit",
     description:
       "Replace old_string by new_string in a file that was read in this session. old_string must occur exactly once " +
-      "(give enough lines around it), unless replace_all is true. For several places of one file, give edits.",
+      `(give enough lines around it), unless replace_all is true.${isBrief ? "" : FURTHER_EDITS}`,
     get parameters() {
       return loadParameters().editParameters;
     },
-    inputSchema: INPUT_SCHEMAS.edit,
+    inputSchema: isBrief ? withoutArguments(INPUT_SCHEMAS.edit, ["edits"]) : INPUT_SCHEMAS.edit,
     changesFiles: true,
-    ...offer,
+    ...(isOffered && { isOffered }),
     approval: gate.approval,
     // The implementation is loaded with the first edit: describing the tool to a model does not need it.
     async preview(args) {
@@ -73,7 +87,10 @@ export function createEditTool(workspace: Workspace, offer: OfferOptions = {}): 
  * ending, since models write LF and a diff in which every line changes is unreadable. Content with a CR is written
  * unchanged.
  */
-export function createWriteTool(workspace: Workspace, offer: OfferOptions = {}): Tool<WriteParameters> {
+export function createWriteTool(
+  workspace: Workspace,
+  { isOffered }: OfferOptions = {},
+): Tool<WriteParameters> {
   const gate = createTargetGate(workspace, { toolName: "write", permission: "write", creates: true });
   return {
     name: "write",
@@ -85,7 +102,7 @@ export function createWriteTool(workspace: Workspace, offer: OfferOptions = {}):
     },
     inputSchema: INPUT_SCHEMAS.write,
     changesFiles: true,
-    ...offer,
+    ...(isOffered && { isOffered }),
     approval: gate.approval,
     // The implementation is loaded with the first call: describing the tool to a model does not need it.
     async preview(args) {

@@ -18,14 +18,16 @@ export interface ToolOptions extends JobToolOptions {
    * called all the same. Without this function there is no such tool.
    */
   offersPatches?: () => boolean;
+  /** See `OfferOptions`. */
+  isBrief?: boolean;
 }
 
 /** The tools of a session, in the order of their definitions for the model. */
 export function createTools(workspace: Workspace, options: ToolOptions = {}): Tool[] {
-  const { offersPatches } = options;
-  const offer = offersPatches && { isOffered: () => !offersPatches() };
+  const { offersPatches, isBrief } = options;
+  const offer = { isBrief, isOffered: offersPatches && (() => !offersPatches()) };
   return [
-    createReadTool(workspace),
+    createReadTool(workspace, { isBrief }),
     createLsTool(workspace),
     createGlobTool(workspace),
     createGrepTool(workspace),

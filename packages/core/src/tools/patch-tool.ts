@@ -18,7 +18,7 @@ interface PatchArguments {
  */
 export function createApplyPatchTool(
   workspace: Workspace,
-  offer: OfferOptions = {},
+  { isOffered }: OfferOptions = {},
 ): Tool<ApplyPatchParameters> {
   const existing = createTargetGate(workspace, { toolName: "apply_patch", permission: "write" });
   const created = createTargetGate(workspace, {
@@ -44,7 +44,7 @@ export function createApplyPatchTool(
     },
     inputSchema: INPUT_SCHEMAS.apply_patch,
     changesFiles: true,
-    ...offer,
+    ...(isOffered && { isOffered }),
     approval(args) {
       // An invalid patch needs no answer: the call reports what is wrong with it.
       const parsed = tryParse(() => parse(args));

@@ -10,7 +10,10 @@ import type { TodoParameters } from "./parameters.ts";
  * else, so it needs no approval.
  * @param save stores the list and shows it.
  */
-export function createTodoTool(save: (todos: readonly TodoItem[]) => void, offer: OfferOptions = {}): Tool {
+export function createTodoTool(
+  save: (todos: readonly TodoItem[]) => void,
+  { isOffered }: OfferOptions = {},
+): Tool {
   const tool: Tool<TodoParameters> = {
     name: "todo",
     description:
@@ -21,7 +24,7 @@ export function createTodoTool(save: (todos: readonly TodoItem[]) => void, offer
     },
     inputSchema: INPUT_SCHEMAS.todo,
     readOnly: true,
-    ...offer,
+    ...(isOffered && { isOffered }),
     approval: () => undefined,
     async execute({ todos }) {
       save(todos);
