@@ -5,18 +5,23 @@ export { ConfigError } from "./config/errors.ts";
 export { addUserRule, readUserRules, removeUserRule, type UserRules } from "./config/jsonc-edit.ts";
 export { type DescribedSetting, describeConfig, loadDiligentConfig } from "./config/loader.ts";
 export { configJsonSchema, DiligentConfigSchema } from "./config/schema.ts";
-export { DEFAULT_CONFIG, mergeConfig } from "./config/settings.ts";
+export { type ChangedSetting, DEFAULT_CONFIG, mergeConfig } from "./config/settings.ts";
 export {
-  type ChangedSetting,
   describeTrust,
-  readTrust,
   type ShownSetting,
   type TrustDescription,
-  type TrustedItem,
   type TrustOptions,
   trustProject,
   untrustProject,
 } from "./config/trust.ts";
+export type {
+  TrustFindings,
+  TrustItem,
+  TrustKind,
+  TrustPlace,
+  WaitingItem,
+} from "./config/trust-items.ts";
+export { readTrust, type TrustedItem } from "./config/trust-store.ts";
 export { type KeyChange, listUserKeys, removeUserKey, storeUserKey } from "./config/user-keys.ts";
 export {
   findSuperseded,

@@ -46,7 +46,8 @@ export {
   type PromptKnowledge,
   type SystemPromptSections,
 } from "./config/system-prompt.ts";
-export type { KnowledgeTrust, TrustedProject, TrustState } from "./config/trust.ts";
+export type { KnowledgeTrust, TrustState } from "./config/trust.ts";
+export type { TrustedProject } from "./config/trust-store.ts";
 export { EventStream } from "./event-stream.ts";
 export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
 export { UsageError } from "./harness/errors.ts";

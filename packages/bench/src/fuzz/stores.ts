@@ -5,7 +5,7 @@ import { readTrust } from "@diligent/core/config";
 import { readCalibration, readRecentInputs } from "@diligent/core/interactive";
 import { appendInputHistory, GrantStore } from "@diligent/core/run";
 import { loadKeybindings } from "../../../cli/src/tui/keys/keybindings.ts";
-import { updateTrust } from "../../../core/src/config/trust.ts";
+import { updateTrust } from "../../../core/src/config/trust-store.ts";
 import { saveCalibration } from "../../../core/src/session/compaction/calibration.ts";
 
 /** The user and the project whose file is damaged. */

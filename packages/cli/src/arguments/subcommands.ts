@@ -170,11 +170,11 @@ const PAGES = {
   },
   trust: {
     about: "trust this project's configuration",
-    title: "trust this project's configuration, and knowledge written elsewhere",
+    title: "trust this project's configuration, its definitions, and knowledge written elsewhere",
     usage: [["", "show what would become active, then ask"]],
     options: [YES_OPTION],
     notes: [
-      "Trust covers this exact directory and content: you are asked again when a file changes.",
+      "Trust covers this exact directory and content: you are asked again about what changes; the rest stays trusted.",
       "Without a terminal there is no one to ask: use --yes, else the exit code is 2.",
     ],
     isOfProject: true,

@@ -1,12 +1,13 @@
 import {
+  type ChangedSetting,
   ConfigError,
-  describeTrust,
   type ShownSetting,
   type TrustDescription,
   trustProject,
   untrustProject,
+  type WaitingItem,
 } from "@diligent/core/config";
-import { isKnownModel } from "@diligent/core/harness";
+import { describeProjectTrust } from "@diligent/core/harness";
 import { escapeLine } from "../approval/escaped-text.ts";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
@@ -22,10 +23,7 @@ export async function runTrust(rest: readonly string[], io: CliIo, directory?: s
   if (words[0] !== undefined)
     throw new UsageError(`trust takes no arguments; for another directory: -C ${words[0]}`);
   const cwd = resolveDirectory(directory, io.cwd);
-  const description = await orUsageError(
-    () => describeTrust(cwd, io.environment, { isKnownModel }),
-    ConfigError,
-  );
+  const description = await orUsageError(() => describeProjectTrust(cwd, io.environment), ConfigError);
   for (const { message } of description.warnings) writeLine(io.stderr, `warning: ${message}`);
   for (const line of formatTrust(description)) writeLine(io.stdout, line);
   if (description.state === "none" || description.state === "trusted") return EXIT_SUCCESS;
@@ -83,8 +81,11 @@ const EFFECTS: readonly Effect[] = [
  * What the user decides about: the exact directory, and each setting that would become active, grouped by effect. The
  * texts come from the project, so invisible characters are shown.
  */
-export function formatTrust(description: TrustDescription): string[] {
-  const { state, path, activates, refused, changes } = description;
+export function formatTrust(
+  description: TrustDescription,
+  { maxItems = Number.POSITIVE_INFINITY } = {},
+): string[] {
+  const { state, path, activates, waiting, refused, changes } = description;
   const directory = escapeLine(description.directory);
   if (state === "none") return [`${directory} has nothing to trust.`];
   if (state === "trusted") return [`${directory} is already trusted in its current form.`];
@@ -98,11 +99,11 @@ export function formatTrust(description: TrustDescription): string[] {
     ...(state === "changed"
       ? [
           `It has changed since you trusted it${changes.length > 0 ? ":" : "."}`,
-          ...changes.flatMap(formatChange),
+          ...changes.flatMap((change) => formatChange(change, "  ")),
         ]
       : []),
-    ...(activates.length > 0
-      ? ["Becomes active:", ...formatEffects(activates)]
+    ...(activates.length + waiting.length > 0
+      ? ["Becomes active:", ...formatEffects(activates), ...formatWaiting(waiting, maxItems)]
       : ["Nothing in it needs trust."]),
     ...(own === "" ? [] : [`Ignored, only your own configuration can set it: ${own}`]),
   ];
@@ -120,10 +121,38 @@ function formatSetting({ key, value }: ShownSetting): string {
   return `    ${escapeLine(key)} = ${escapeLine(value)}`;
 }
 
-/** As a diff: removed lines, then added ones. */
-function formatChange({ key, before, after }: TrustDescription["changes"][number]): string[] {
+/** The definitions by kind: a new one with its details, a changed one with the differences. */
+function formatWaiting(waiting: readonly WaitingItem[], maxItems: number): string[] {
+  const titles = [...new Set(waiting.map(({ title }) => title))];
+  return titles.flatMap((title) => {
+    const items = waiting.filter((item) => item.title === title);
+    const shown = items.slice(0, maxItems);
+    const rest = items.length - shown.length;
+    return [
+      `  ${title}`,
+      ...shown.flatMap(formatItem),
+      ...(rest === 0 ? [] : [`    … and ${rest} more; "diligent trust" lists all of them`]),
+    ];
+  });
+}
+
+function formatItem({ name, path, state, details, changes }: WaitingItem): string[] {
+  if (state === "untrusted")
+    return [
+      `    ${escapeLine(name)}  (${escapeLine(path)})`,
+      ...Object.entries(details).map(([key, value]) => `  ${formatSetting({ key, value })}`),
+    ];
+  const what = changes.length > 0 ? "changed:" : "its text has changed";
   return [
-    ...(before === undefined ? [] : [`  - ${escapeLine(`${key} = ${before}`)}`]),
-    ...(after === undefined ? [] : [`  + ${escapeLine(`${key} = ${after}`)}`]),
+    `    ${escapeLine(name)}  (${escapeLine(path)}), ${what}`,
+    ...changes.flatMap((change) => formatChange(change, "      ")),
+  ];
+}
+
+/** As a diff: removed lines, then added ones. */
+function formatChange({ key, before, after }: ChangedSetting, indent: string): string[] {
+  return [
+    ...(before === undefined ? [] : [`${indent}- ${escapeLine(`${key} = ${before}`)}`]),
+    ...(after === undefined ? [] : [`${indent}+ ${escapeLine(`${key} = ${after}`)}`]),
   ];
 }

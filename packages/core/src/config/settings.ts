@@ -215,3 +215,25 @@ function readSetVariables(environment: Environment): (Variable & { value: string
     return value ? [{ ...variable, value }] : [];
   });
 }
+
+/** A setting that differs from the trusted state; a missing side did not exist. */
+export interface ChangedSetting {
+  key: string;
+  before?: string;
+  after?: string;
+}
+
+/** The differences between two sets of shown settings, sorted by name. */
+export function compareSettings(
+  before: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, string>>,
+): ChangedSetting[] {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].sort().flatMap((key) => {
+    const [old, current] = [before[key], after[key]];
+    if (old === current) return [];
+    return [
+      { key, ...(old !== undefined && { before: old }), ...(current !== undefined && { after: current }) },
+    ];
+  });
+}

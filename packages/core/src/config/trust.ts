@@ -1,8 +1,4 @@
-import { join } from "node:path";
-import { z } from "zod";
 import { resolvePaths } from "../infrastructure/diligent-dir.ts";
-import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
-import { type FileReading, readCheckedFile } from "../infrastructure/fs/read.ts";
 import { isGitWorktree } from "../infrastructure/paths/git.ts";
 import {
   findKnowledgeOrigin,
@@ -15,12 +11,19 @@ import {
   knowledgeFilePath,
 } from "../infrastructure/paths/knowledge-file.ts";
 import { findProjectRoot } from "../infrastructure/paths/project.ts";
-import { userStateDirectory } from "../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory, now, processEnvironment } from "../infrastructure/runtime.ts";
 import { type ConfigFile, readProjectFile } from "./document.ts";
 import type { ConfigWarning } from "./errors.ts";
 import { interpretTrusted, interpretUntrusted, readAsWritten, readUserLayer } from "./layers.ts";
-import { flattenSettings, isPlainObject, maskSetting } from "./settings.ts";
+import {
+  type ChangedSetting,
+  compareSettings,
+  flattenSettings,
+  isPlainObject,
+  maskSetting,
+} from "./settings.ts";
+import { describeItems, type TrustKind, type WaitingItem } from "./trust-items.ts";
+import { readTrust, type TrustedItem, type TrustedProject, updateTrust } from "./trust-store.ts";
 
 /** The trust state of a project. `changed`: it was trusted with other content. `none`: there is nothing to trust. */
 export type TrustState = "none" | "untrusted" | "changed" | "trusted";
@@ -29,13 +32,6 @@ export type TrustState = "none" | "untrusted" | "changed" | "trusted";
 export interface ShownSetting {
   key: string;
   value: string;
-}
-
-/** A setting that differs from the trusted state; a missing side did not exist. */
-export interface ChangedSetting {
-  key: string;
-  before?: string;
-  after?: string;
 }
 
 /**
@@ -53,8 +49,10 @@ export interface TrustDescription {
   activates: ShownSetting[];
   /** The settings that stay ignored even with trust. */
   refused: string[];
-  /** Changes since the project was trusted; empty unless `state` is `changed`. */
+  /** Changed settings since the project was trusted; empty unless `state` is `changed`. */
   changes: ChangedSetting[];
+  /** The definitions that trust activates, such as skills; those that are trusted already are not listed. */
+  waiting: WaitingItem[];
   /** The content that trust is saved for. */
   items: TrustedItem[];
   warnings: ConfigWarning[];
@@ -64,6 +62,8 @@ export interface TrustDescription {
 export interface TrustOptions {
   /** True for an id or alias of a model of Anthropic or OpenAI; by default only ids with one of their prefixes. */
   isKnownModel?: ((id: string) => boolean) | undefined;
+  /** The kinds of definitions to look for; none when left out. */
+  kinds?: readonly TrustKind[] | undefined;
 }
 
 /**
@@ -73,7 +73,7 @@ export interface TrustOptions {
 export async function describeTrust(
   cwd: string,
   environment: Environment = processEnvironment(),
-  { isKnownModel = () => false }: TrustOptions = {},
+  { isKnownModel = () => false, kinds = [] }: TrustOptions = {},
 ): Promise<TrustDescription> {
   const directory = findProjectRoot(cwd, homeDirectory(environment));
   const { projects, warnings } = await readTrust(environment);
@@ -82,20 +82,30 @@ export async function describeTrust(
     await describeConfigTrust({ directory, record, warnings }, { environment, isKnownModel }),
     describeKnowledgeTrust({ directory, record, warnings }, environment),
   ];
-  const waiting = parts.find(({ state }) => state === "changed" || state === "untrusted");
+  const definitions = await describeItems(kinds, { root: directory, environment }, record);
+  warnings.push(...definitions.warnings);
+  const { waiting } = definitions;
+  const states = [
+    ...parts.map(({ state }) => state),
+    ...waiting.map(({ state }) => state),
+    ...(definitions.items.length > waiting.length ? ["trusted" as const] : []),
+  ];
   const path = parts.find((part) => part.path !== undefined)?.path;
   return {
     directory,
     isWorktree: isGitWorktree(directory),
-    state: waiting?.state ?? parts.find(({ state }) => state === "trusted")?.state ?? "none",
+    state: STATES_BY_URGENCY.find((state) => states.includes(state)) ?? "none",
     ...(path !== undefined && { path }),
     activates: parts.flatMap(({ activates }) => activates),
     refused: parts.flatMap(({ refused }) => refused),
     changes: parts.flatMap(({ changes }) => changes),
-    items: parts.flatMap(({ items }) => items),
+    waiting,
+    items: [...parts.flatMap(({ items }) => items), ...definitions.items],
     warnings,
   };
 }
+
+const STATES_BY_URGENCY = ["changed", "untrusted", "trusted"] as const;
 
 /** The contribution of one file to the description. */
 type TrustPart = Pick<TrustDescription, "state" | "path" | "activates" | "refused" | "changes" | "items">;
@@ -221,7 +231,8 @@ export function findTrustState(
   { name, sha256 }: Pick<ConfigFile, "name" | "sha256">,
 ): TrustState {
   const item = findConfigItem(record);
-  const wasWithoutConfig = record === undefined || record.items.some(({ kind }) => kind === "knowledge");
+  // Trusted for something else than a configuration.
+  const wasWithoutConfig = record === undefined || record.items.some(({ kind }) => kind !== "config");
   if (item === undefined) return wasWithoutConfig ? "untrusted" : "changed";
   return item.path === name && item.sha256 === sha256 ? "trusted" : "changed";
 }
@@ -253,132 +264,6 @@ function showSettings(value: unknown): Record<string, string> {
 
 function showValue(key: string, value: unknown): string {
   return JSON.stringify(maskSetting(key, value)) ?? "";
-}
-
-function compareSettings(
-  before: Readonly<Record<string, string>>,
-  after: Readonly<Record<string, string>>,
-): ChangedSetting[] {
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].sort().flatMap((key) => {
-    const [old, current] = [before[key], after[key]];
-    if (old === current) return [];
-    return [
-      { key, ...(old !== undefined && { before: old }), ...(current !== undefined && { after: current }) },
-    ];
-  });
-}
-
-const VERSION = 1;
-const MAX_BYTES = 16 * 1024 * 1024;
-
-const TrustedItemSchema = z.looseObject({
-  /**
-   * `config` is the project's configuration file, `knowledge` its knowledge file; later versions may add other kinds.
-   */
-  kind: z.string(),
-  /** Relative to the project root. */
-  path: z.string(),
-  /** Of the whole content, hexadecimal. */
-  sha256: z.string(),
-  /** The settings when it was trusted, as they were shown. */
-  settings: z.record(z.string(), z.string()).optional(),
-});
-
-const TrustedProjectSchema = z.looseObject({
-  /** The exact real path; a directory below it or another worktree is another project. */
-  directory: z.string(),
-  trustedAt: z.string(),
-  items: z.array(TrustedItemSchema),
-});
-
-const TrustFileSchema = z.looseObject({
-  version: z.literal(VERSION),
-  projects: z.array(TrustedProjectSchema),
-});
-
-/** A file that was trusted, with its hash and settings. */
-export type TrustedItem = z.infer<typeof TrustedItemSchema>;
-/** A trusted directory with the trusted content. */
-export type TrustedProject = z.infer<typeof TrustedProjectSchema>;
-type TrustFile = z.infer<typeof TrustFileSchema>;
-
-/** `trust.json` in the user's state directory; undefined without a home directory. */
-function findTrustFile(environment: Environment): string | undefined {
-  const directory = userStateDirectory(environment);
-  return directory === undefined ? undefined : join(directory, "trust.json");
-}
-
-/**
- * Reads all trusted projects. A file that is unreadable, damaged or possibly written by another user counts as empty,
- * with a warning.
- */
-export async function readTrust(
-  environment: Environment,
-): Promise<{ projects: readonly TrustedProject[]; warnings: ConfigWarning[] }> {
-  const path = findTrustFile(environment);
-  if (path === undefined) return { projects: [], warnings: [] };
-  const reading = await readCheckedFile(path, MAX_BYTES + 1);
-  if (reading.kind === "missing") return { projects: [], warnings: [] };
-  try {
-    return { projects: parseReading(reading).projects, warnings: [] };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `${path}: no project is trusted because this file cannot be used: ${reason}`;
-    return { projects: [], warnings: [{ code: "trust_file", message }] };
-  }
-}
-
-/**
- * Changes the list of trusted projects atomically, without losing concurrent changes by other processes.
- * @throws Error if there is no home directory, or if the existing file is damaged; it is unchanged then.
- */
-export async function updateTrust(
-  environment: Environment,
-  change: (projects: readonly TrustedProject[]) => TrustedProject[],
-): Promise<void> {
-  const path = findTrustFile(environment);
-  if (path === undefined) throw new Error("Trust cannot be saved: there is no home directory.");
-  const reading = await readCheckedFile(path, MAX_BYTES + 1);
-  try {
-    // Rewriting a file that another user may have written would make it the user's own.
-    if (reading.kind !== "missing") parseReading(reading);
-    await updatePrivateFile(path, (content) => {
-      const file = content === undefined ? { version: VERSION, projects: [] } : parseTrustFile(content);
-      const changed = { ...file, projects: change(file.projects) };
-      return new TextEncoder().encode(`${JSON.stringify(changed, null, 2)}\n`);
-    });
-  } catch (error) {
-    if (!(error instanceof TrustFileError)) throw error;
-    throw new Error(`${path} was not changed: ${error.message}. Fix or delete it, then try again.`, {
-      cause: error,
-    });
-  }
-}
-
-/** The file is unusable; `message` is the reason. */
-class TrustFileError extends Error {
-  override name = "TrustFileError";
-}
-
-function parseReading(reading: Exclude<FileReading, { kind: "missing" }>): TrustFile {
-  if (reading.kind === "unreadable") throw new TrustFileError(reading.reason);
-  if (reading.file.concern !== undefined) throw new TrustFileError(reading.file.concern);
-  return parseTrustFile(reading.file.content);
-}
-
-function parseTrustFile(content: Uint8Array): TrustFile {
-  if (content.length > MAX_BYTES) throw new TrustFileError(`it is larger than ${MAX_BYTES} bytes`);
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder().decode(content));
-  } catch (error) {
-    throw new TrustFileError("it is not valid JSON", { cause: error });
-  }
-  const parsed = TrustFileSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new TrustFileError(`"${issue?.path.map(String).join(".") ?? ""}" is invalid`);
 }
 
 /**

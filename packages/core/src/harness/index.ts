@@ -16,6 +16,7 @@ export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts
 export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS } from "./models.ts";
 export { hasPlan } from "./plan-mode.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
+export { describeProjectTrust } from "./trust.ts";
 export type {
   AskedVerdict,
   AskPerson,

@@ -1,6 +1,5 @@
 import type { TrustDescription } from "@diligent/core/config";
 import type { ProjectSession } from "@diligent/core/harness";
-import { isKnownModel } from "@diligent/core/harness";
 import { ConfigError } from "@diligent/core/run";
 import { orUsageError } from "../../errors.ts";
 import type { CommandContext } from "../commands/types.ts";
@@ -35,7 +34,7 @@ export async function askForTrustFirst(
   context: CommandContext,
 ): Promise<void> {
   const description = await describe(cwd, context);
-  if (description.state === "trusted" || description.activates.length === 0) return;
+  if (description.state === "trusted" || countActivated(description) === 0) return;
   await showTrust(description, context);
   const choices = await trustChoices(description, context);
   await new Promise<void>((resolve, reject) => {
@@ -52,18 +51,22 @@ export async function askForTrustFirst(
 }
 
 async function describe(cwd: string, { environment, show }: CommandContext): Promise<TrustDescription> {
-  const { describeTrust } = await import("@diligent/core/config");
-  const description = await orUsageError(
-    () => describeTrust(cwd, environment, { isKnownModel }),
-    ConfigError,
-  );
+  const { describeProjectTrust } = await import("@diligent/core/harness");
+  const description = await orUsageError(() => describeProjectTrust(cwd, environment), ConfigError);
   for (const { message } of description.warnings) show(notice("warning", message));
   return description;
 }
 
 async function showTrust(description: TrustDescription, { print }: CommandContext): Promise<void> {
   const { formatTrust } = await import("../../commands/trust.ts");
-  print(formatTrust(description).join("\n"));
+  print(formatTrust(description, { maxItems: MAX_SHOWN_ITEMS }).join("\n"));
+}
+
+// Of each kind; a project may define thousands.
+const MAX_SHOWN_ITEMS = 50;
+
+function countActivated({ activates, waiting }: TrustDescription): number {
+  return activates.length + waiting.length;
 }
 
 function titleOf({ state }: TrustDescription): string {
@@ -75,7 +78,11 @@ const LEAVE_IT: Choice = { label: "Keep as is", run: () => {} };
 /** The safe choice is first, so that an accidental Enter allows nothing. */
 async function trustChoices(description: TrustDescription, context: CommandContext): Promise<Choice[]> {
   const { trustProject } = await import("@diligent/core/config");
-  const { directory, activates } = description;
+  const { directory, waiting } = description;
+  const count =
+    waiting.length === 0
+      ? formatCount(description.activates.length, "setting")
+      : formatCount(countActivated(description), "item");
   return [
     { label: "Don't trust it", detail: "continue without the settings listed above", run: () => {} },
     {
@@ -88,7 +95,7 @@ async function trustChoices(description: TrustDescription, context: CommandConte
     },
     {
       label: "Trust it",
-      detail: `${formatCount(activates.length, "setting")} as listed; you are asked again when it changes`,
+      detail: `${count} as listed; you are asked again when it changes`,
       async run() {
         await trustProject(description, context.environment);
         await context.reopen({ how: "reload" });

@@ -1,0 +1,19 @@
+import { describeTrust, type TrustDescription } from "../config/trust.ts";
+import type { TrustKind } from "../config/trust-items.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+import { isKnownModel } from "./load-config.ts";
+
+/**
+ * Every kind of definitions in a project that needs trust. To add one: a `TrustKind` in the folder that uses the
+ * definitions, a line here that loads it, and `ProjectTrust.selectTrusted` where they take effect.
+ */
+export const TRUST_KINDS: readonly (() => Promise<TrustKind>)[] = [];
+
+/**
+ * Describes what trusting the project around `cwd` would activate, of every kind. Nothing is changed.
+ * @throws ConfigError when the project's or the user's configuration is invalid.
+ */
+export async function describeProjectTrust(cwd: string, environment: Environment): Promise<TrustDescription> {
+  const kinds = await Promise.all(TRUST_KINDS.map((load) => load()));
+  return describeTrust(cwd, environment, { isKnownModel, kinds });
+}
