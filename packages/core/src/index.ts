@@ -3,8 +3,8 @@
  * which take the types that they share from here. The other entry points are cut for a quick start of diligent's own
  * program and are not published.
  */
+export { computeCost } from "./agent/cost.ts";
 export { agentLoop } from "./agent/loop.ts";
-export { computeCost } from "./agent/run.ts";
 export type {
   AgentEvent,
   AgentLoopConfig,
@@ -179,6 +179,7 @@ export {
   type SessionInfoEntry,
   type SessionMessageEntry,
   type SettingsEntry,
+  type TaskLinkEntry,
   type TodoEntry,
   type UnknownEntry,
 } from "./session/types.ts";
@@ -194,6 +195,8 @@ export type {
   Redactor,
   Revise,
   RevisedCall,
+  RunBudget,
+  SharedRun,
   Tool,
   ToolContext,
   ToolResult,

@@ -2,7 +2,7 @@
  * Models, the providers that serve them, and the building blocks of a custom provider. A vendor's SDK is loaded with
  * its first request.
  */
-export { computeCost } from "./agent/run.ts";
+export { computeCost } from "./agent/cost.ts";
 export { EventStream } from "./event-stream.ts";
 export { openRequestLog, type RequestLogFile } from "./infrastructure/fs/state-files.ts";
 export { SecretRedactor, type SecretValue } from "./infrastructure/text/secret-redactor.ts";

@@ -2,7 +2,7 @@
  * The part of the library that a conversation needs, without the providers and the configuration reader: those are
  * loaded on first use.
  */
-export { computeCost } from "./agent/run.ts";
+export { computeCost } from "./agent/cost.ts";
 export type {
   AgentEvent,
   MessageDelta,

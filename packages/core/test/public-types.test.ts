@@ -140,18 +140,19 @@ const TYPES = `
   Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision
   GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides HarnessSession
   HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput
-  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions
-  LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit
-  ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice NoticeLevel OpaqueBlock
-  OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages PrepareContext PreparedContext Preview
-  PreviewPart ProcessExit PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
-  ProviderResult PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose
-  ResumeSessionOptions RetryOptions Revise RevisedCall RunConditions RunNote RunOptions RunStopReason SandboxState
-  SecretRedactor SecretValue SerializableError SessionBranches SessionChoices SessionContext SessionEntry SessionFile
-  SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions
-  SessionReference SessionStart SessionTreeNode SettingsEntry ShellCommand ShellWrapper SteeredMessage StopReason
-  StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TextBlock TextContent
-  TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome
-  ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState TrustedProject UnknownEntry
-  UpcomingRequest Usage UsagePurpose UserMessage UserQuestion Workspace WrappedCommand
+  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions
+  LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition
+  ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice
+  NoticeLevel OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages PrepareContext
+  PreparedContext Preview PreviewPart ProcessExit PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent
+  ProviderReplay ProviderResult PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor
+  RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
+  RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionBranches SessionChoices
+  SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig
+  SessionMessageEntry SessionReadOptions SessionReference SessionStart SessionTreeNode SettingsEntry SharedRun
+  ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer
+  SummaryValidation SystemPromptSections TaskLinkEntry TextBlock TextContent TextEncoding TextLocation ThinkingBlock
+  ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions
+  ToolResult ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage
+  UserQuestion Workspace WrappedCommand
 `;

@@ -90,6 +90,15 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "todo", todos: [] },
     { type: "todo", todos: [{ content: "Test", status: "in_progress", activeForm: "Testing" }] },
   ],
+  agent_event: [
+    {
+      type: "agent_event",
+      agentId: "20260101000000-abcdef",
+      agent: "explore",
+      parentToolCallId: "a",
+      event: { type: "turn_start", turnId: "turn-1" },
+    },
+  ],
   prune: [{ type: "prune", entryIds: ["0000000a"], tokensBefore: 142_000, tokensAfter: 120_000 }],
   compaction_start: [
     {
@@ -142,6 +151,19 @@ const EVENTS: Examples<AgentEvent> = {
         parts: ["make"],
         rules: [{ permission: "execute", pattern: "make", action: "allow" }],
       },
+    },
+    {
+      type: "approval_request",
+      requestId: "approval-3",
+      request: {
+        permission: "execute",
+        toolName: "bash",
+        description: "bash: ls",
+        agent: { id: "20260101000000-abcdef", name: "explore", description: "Find it" },
+      },
+      gate: "shell_command",
+      agentId: "20260101000000-abcdef",
+      parentToolCallId: "a",
     },
   ],
 };
@@ -198,12 +220,19 @@ const ENTRIES: Examples<SessionEntry> = {
     { type: "todo", ...BASE, todos: [] },
     { type: "todo", ...BASE, todos: [{ content: "Test", status: "completed" }] },
   ],
+  task_link: [
+    { type: "task_link", ...BASE, toolCallId: "a", sessionId: "20260101000000-abcdef", agent: "explore" },
+  ],
   archive: [{ type: "archive", ...BASE, archived: true }],
   custom: [{ type: "custom", ...BASE, customType: "mine", data: { deep: [1, null] } }],
   unknown: [{ type: "unknown", ...BASE, raw: { type: "hologram", ...BASE, data: [1, null] } }],
 };
 
-const HEADERS: SessionHeader[] = [header(), header({ parentSession: "20260101000000-abcdef" })];
+const HEADERS: SessionHeader[] = [
+  header(),
+  header({ parentSession: "20260101000000-abcdef" }),
+  header({ parentSession: "20260101000000-abcdef", parentEntry: "00000001", agent: "explore" }),
+];
 const LINES: SessionFileLine[] = [...HEADERS, ...Object.values(ENTRIES).flat()];
 
 const TABLE: readonly (readonly [string, object])[] = [

@@ -96,6 +96,7 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "pin":
     case "settings":
     case "todo":
+    case "task_link":
     case "archive":
     case "custom":
     case "unknown":

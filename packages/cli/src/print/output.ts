@@ -99,6 +99,7 @@ export function createStreamJsonOutput({ stdout, stderr }: Pick<CliIo, "stdout" 
 
 /** A streamed event without the growing message, which would make output quadratic in the answer's length. */
 function toStreamedEvent(event: AgentEvent): object {
+  if (event.type === "agent_event") return { ...event, event: toStreamedEvent(event.event) };
   if (event.type !== "message_delta") return event;
   const { type, itemId, delta } = event;
   return { type, itemId, delta };

@@ -59,11 +59,19 @@ export function addEventToSummary(summary: RunSummary, event: AgentEvent): RunSu
         ...summary,
         lastAsked: { request: event.request, ...(event.needed && { needed: event.needed }) },
       };
+    case "agent_event":
+      return addAgentEvent(summary, event.event);
     case "agent_end":
       return { ...summary, stopReason: event.stopReason, ...(event.error && { error: event.error }) };
     default:
       return summary;
   }
+}
+
+/** The turns and the cost of a sub-agent count, too; its answer is not the run's. */
+function addAgentEvent(summary: RunSummary, event: AgentEvent): RunSummary {
+  const counted = ["usage", "turn_end", "agent_event"].includes(event.type);
+  return counted ? addEventToSummary(summary, event) : summary;
 }
 
 /** The summary of a run that broke off without a final event. */
@@ -102,6 +110,8 @@ export function describeProgress(event: AgentEvent): string | undefined {
         : undefined;
     case "todo":
       return describeTodos(event.todos);
+    case "agent_event":
+      return describeAgentEvent(event);
     case "prune":
       return describePruning(event);
     case "compaction_start":
@@ -119,6 +129,13 @@ export function describeProgress(event: AgentEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** The calls of a sub-agent, under those of the conversation. */
+function describeAgentEvent({ agent, event }: Extract<AgentEvent, { type: "agent_event" }>) {
+  const isCall = event.type === "tool_start" || event.type === "tool_end" || event.type === "agent_event";
+  const line = isCall ? describeProgress(event) : undefined;
+  return line && `  ${toSingleLine(`${agent}> ${line}`, MAX_COLUMNS)}`;
 }
 
 /** The checklist, an item on each line. */
@@ -163,7 +180,7 @@ export function formatTokens(tokens: number): string {
 function describeInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input);
   const values = new Map<string, unknown>(Object.entries(input));
-  for (const name of ["command", "file_path", "pattern", "path", "content", "id"]) {
+  for (const name of ["command", "file_path", "pattern", "path", "content", "id", "description"]) {
     const value = values.get(name);
     if (typeof value === "string" && value !== "") return value;
   }

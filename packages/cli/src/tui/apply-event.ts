@@ -46,6 +46,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
       return endTool(view, event, now);
     case "usage":
       return countUsage(view, event);
+    case "agent_event":
+      return countAgentUsage(view, event);
     case "todo":
       return { ...view, todos: event.todos };
     case "prune":
@@ -210,12 +212,15 @@ function isFinished(block: Block): boolean {
   return block.type !== "answer";
 }
 
-function countUsage(view: View, { usage, cost, purpose }: EventOf<"usage">): View {
+function countUsage(
+  view: View,
+  { usage, cost, purpose }: EventOf<"usage">,
+  { isSideRequest = purpose !== undefined } = {},
+): View {
   const tokens = countTokens(usage);
   const { status } = view;
   const total = cost === null || status.cost === null ? null : status.cost + cost;
   // A side request costs money but is not part of the context.
-  const isSideRequest = purpose !== undefined;
   return {
     ...view,
     status: {
@@ -226,6 +231,12 @@ function countUsage(view: View, { usage, cost, purpose }: EventOf<"usage">): Vie
       cost: total,
     },
   };
+}
+
+/** What a sub-agent does is shown with its call; its requests cost money, and are not part of the context. */
+function countAgentUsage(view: View, { event }: EventOf<"agent_event">): View {
+  if (event.type === "agent_event") return countAgentUsage(view, event);
+  return event.type === "usage" ? countUsage(view, event, { isSideRequest: true }) : view;
 }
 
 function endCompaction(view: View, event: EventOf<"compaction_end">, now: number): View {

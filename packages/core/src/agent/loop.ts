@@ -72,12 +72,16 @@ async function runTurns(run: Run): Promise<Outcome> {
   for (let turn = 1; turn <= maxTurns; turn++) {
     if (run.signal.aborted) return { stopReason: "aborted" };
     if (run.isOverCost) return { stopReason: stopAtCost(run) };
+    if (!run.budget.takeTurn()) return { stopReason: stopAtTurns(run, run.budget.limits.maxTurns) };
     run.takeSteering();
     run.takeNotes();
     await run.prepareContext();
+    await run.beginRequest();
     // Summarizing takes a while: include what arrived meanwhile.
-    if (run.signal.aborted) return { stopReason: "aborted" };
-    if (run.isOverCost) return { stopReason: stopAtCost(run) };
+    if (run.signal.aborted || run.isOverCost) {
+      run.endRequest();
+      return { stopReason: run.signal.aborted ? "aborted" : stopAtCost(run) };
+    }
     const { message, toolResults, outcome } = await runTurn(run, run.toTurnId(turn));
     if (outcome) return outcome;
     cutReplies = message.stopReason === "max_tokens" ? cutReplies + 1 : 0;
@@ -88,12 +92,7 @@ async function runTurns(run: Run): Promise<Outcome> {
       return { stopReason: "error", error: new Error(`The provider paused ${pauses} times.`) };
     if (pauses === 0 && !run.takeSteering()) return { stopReason: finalStopReason(run, message) };
   }
-  run.notice(
-    "warning",
-    "limit",
-    `Stopped: the limit of ${maxTurns === 1 ? "one turn" : `${maxTurns} turns`} was reached.`,
-  );
-  return { stopReason: "max_turns" };
+  return { stopReason: stopAtTurns(run, maxTurns) };
 }
 
 interface Turn {
@@ -142,8 +141,14 @@ const CUT_REPLY =
 const LIMIT_REACHED = "Not run: limit reached.";
 
 function stopAtCost(run: Run): "max_cost" {
-  run.notice("warning", "limit", `Stopped: the limit of $${run.config.maxCost} was reached.`);
+  run.notice("warning", "limit", `Stopped: the limit of $${run.budget.limits.maxCost} was reached.`);
   return "max_cost";
+}
+
+function stopAtTurns(run: Run, maxTurns: number | undefined): "max_turns" {
+  const turns = maxTurns === 1 ? "one turn" : `${maxTurns} turns`;
+  run.notice("warning", "limit", `Stopped: the limit of ${turns} was reached.`);
+  return "max_turns";
 }
 
 function finalStopReason(run: Run, message: AssistantMessage): RunStopReason {

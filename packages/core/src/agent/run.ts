@@ -1,6 +1,6 @@
-import type { Model, ModelPrice, ProviderError, StreamContext } from "../provider/types.ts";
+import type { Model, ProviderError, StreamContext } from "../provider/types.ts";
 import { createToolRegistry, isOffered, type ToolRegistry, toToolDefinition } from "../tool/registry.ts";
-import type { Tool } from "../tool/types.ts";
+import type { RunBudget, Tool } from "../tool/types.ts";
 import {
   EMPTY_USAGE,
   type Message,
@@ -9,6 +9,8 @@ import {
   type Usage,
   type UserMessage,
 } from "../types.ts";
+import { estimateMostCost, SharedBudget } from "./budget.ts";
+import { computeCost } from "./cost.ts";
 import { LoopDetector } from "./loop-detector.ts";
 import type {
   AgentEvent,
@@ -24,8 +26,10 @@ export class Run {
   readonly history: RunHistory;
   readonly tools: RunTools;
   readonly signal: AbortSignal;
-  /** US dollars; null as soon as one price is unknown. */
-  private cost: number | null = 0;
+  /** Turns and cost, of this run and of those that its calls start. */
+  readonly budget: RunBudget;
+  /** Ends the reservation for the request under way. */
+  private release: (() => void) | undefined;
   private items = 0;
 
   constructor(
@@ -35,6 +39,7 @@ export class Run {
   ) {
     this.history = new RunHistory(messages, config.systemPrompt);
     this.tools = new RunTools(config);
+    this.budget = config.budget ?? new SharedBudget(config);
     this.signal = config.signal ?? new AbortController().signal;
   }
 
@@ -43,8 +48,19 @@ export class Run {
   }
 
   get isOverCost(): boolean {
-    const { maxCost } = this.config;
-    return maxCost !== undefined && this.cost !== null && this.cost >= maxCost;
+    return this.budget.isOverCost;
+  }
+
+  /** Awaited before a model request: near the cost limit it waits for requests of other runs that share the budget. */
+  async beginRequest(): Promise<void> {
+    if (this.budget.limits.maxCost === undefined) return;
+    this.release = await this.budget.admit(estimateMostCost(this.config.model, this.context), this.signal);
+  }
+
+  /** Called once the request's cost is counted. */
+  endRequest(): void {
+    this.release?.();
+    this.release = undefined;
   }
 
   nextItemId(kind: "message" | "tool" | "approval"): string {
@@ -112,7 +128,7 @@ export class Run {
   countUsage(usage: Usage, model: Model = this.config.model, purpose?: UsagePurpose): void {
     if (usage === EMPTY_USAGE) return;
     const cost = computeCost(usage, model);
-    this.cost = cost === null || this.cost === null ? null : this.cost + cost;
+    this.budget.addCost(cost);
     this.emit({ type: "usage", usage, cost, ...(purpose && { purpose }) });
   }
 
@@ -177,28 +193,6 @@ class RunTools {
     this.hasChanged = true;
     await this.config.changes?.beforeChanges({ isFirst, notify, writes });
   }
-}
-
-/**
- * The cost of a usage in US dollars, or null when the model's price is unknown. Cached tokens whose own price is
- * unknown count as ordinary input.
- */
-export function computeCost(usage: Usage, model: Model): number | null {
-  const price = priceFor(usage, model);
-  const { inputCostPer1M, outputCostPer1M } = price;
-  if (inputCostPer1M === undefined || outputCostPer1M === undefined) return null;
-  const perMillion =
-    usage.inputTokens * inputCostPer1M +
-    usage.outputTokens * outputCostPer1M +
-    usage.cacheReadTokens * (price.cacheReadCostPer1M ?? inputCostPer1M) +
-    usage.cacheWriteTokens * (price.cacheWriteCostPer1M ?? inputCostPer1M);
-  // A billionth of a dollar is below every price; the rest is noise of binary fractions.
-  return Math.round(perMillion * 1_000) / 1_000_000_000;
-}
-
-function priceFor(usage: Usage, model: Model): ModelPrice {
-  const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-  return model.longContext && input > model.longContext.aboveInputTokens ? model.longContext : model;
 }
 
 /** The event for a message that has joined the conversation. */

@@ -116,6 +116,11 @@ async function runToolCall(
         partialResult: "",
         input,
       }),
+    run: {
+      budget: run.budget,
+      beforeChanges: () => run.tools.keepChanges(undefined, notify),
+      afterChanges: () => run.config.changes?.afterChanges(),
+    },
     async beforeChange() {
       isChanging = true;
       await run.tools.keepChanges(writtenPath(run, call), notify);

@@ -39,6 +39,7 @@ export async function streamReply(run: Run): Promise<Reply> {
   }
   // A failed request may still have been charged.
   run.countUsage((said ?? view.partial.message).usage);
+  run.endRequest();
   return { ...reply, message };
 }
 

@@ -15,6 +15,7 @@ import type {
   Preview,
   Redactor,
   Revise,
+  RunBudget,
   Tool,
 } from "../tool/types.ts";
 import type {
@@ -184,6 +185,11 @@ export type AgentEvent =
       rung: CompactionRung;
       validation: SummaryValidation;
     }
+  /**
+   * An event of a run that a call of this one has started; `agentId` is the id of its session, `agent` the sub-agent's
+   * name. Approvals are not among them: they are requested of the user in this run.
+   */
+  | { type: "agent_event"; agentId: string; agent: string; parentToolCallId: string; event: AgentEvent }
   /** A connection of a sandboxed command has ended, or was refused. */
   | {
       type: "network";
@@ -214,6 +220,9 @@ export type AgentEvent =
       mode?: string;
       /** Set when nobody could be asked. */
       needed?: NeededApproval;
+      /** The sub-agent whose call it is, as in `agent_event`. */
+      agentId?: string;
+      parentToolCallId?: string;
     };
 
 /** The context of one approval decision. */
@@ -309,6 +318,8 @@ export interface AgentLoopConfig {
   maxTurns?: number | undefined;
   /** US dollars; once reached, no further call is run and no further request is made. */
   maxCost?: number | undefined;
+  /** The turns and cost of a run whose call starts this one; replaces `maxCost`. */
+  budget?: RunBudget | undefined;
   /** Passed to the stream function, for the retry wrapper. */
   maxRetries?: number | undefined;
   /** Passed to the stream function, for the retry wrapper; milliseconds. */

@@ -96,9 +96,9 @@ function explainNoMostRecent(sessions: readonly SessionInfo[]): string {
   return `git tracks every session here, so others may have written them; to continue one, name it: diligent --continue ${first.id}`;
 }
 
-/** The sessions that lists show by default. */
+/** The sessions that lists show by default: neither archived ones nor those of sub-agents, which their parents name. */
 export function withoutArchived(sessions: readonly SessionInfo[]): SessionInfo[] {
-  return sessions.filter(({ archived }) => !archived);
+  return sessions.filter(({ archived, agent }) => !archived && agent === undefined);
 }
 
 /** All sessions, archived ones last, so that the others keep their numbers. */

@@ -96,6 +96,10 @@ export class SessionCheckpoints implements ChangeTracker {
   private opened: Promise<Checkpoints> | undefined;
   private loaded: Checkpoints | undefined;
   private isClosed = false;
+  /** The calls that are changing something: those of sub-agents run side by side. */
+  private callsUnderWay = 0;
+  /** Resolves when the state before them is recorded; undefined if their changes are not expected to overlap. */
+  private overlap: Promise<void> | undefined;
 
   constructor(private readonly options: SessionCheckpointsOptions) {
     const { isChanging } = options;
@@ -122,7 +126,25 @@ export class SessionCheckpoints implements ChangeTracker {
     return this.options.isKept ? this.loaded?.reason : "this session writes nothing to disk";
   }
 
+  /** Calls that overlap are recorded as one change: what each of them has written is not known then. */
   async beforeChanges(change: Parameters<ChangeTracker["beforeChanges"]>[0]): Promise<void> {
+    this.callsUnderWay += 1;
+    if (this.callsUnderWay === 1) return this.recordStart(change);
+    if (this.overlap !== undefined && !change.isFirst) return this.overlap;
+    this.loaded?.afterChanges();
+    const { writes: _, ...wider } = change;
+    this.overlap = this.recordStart(wider);
+    return this.overlap;
+  }
+
+  afterChanges(): void {
+    this.callsUnderWay -= 1;
+    if (this.callsUnderWay > 0) return;
+    this.overlap = undefined;
+    this.loaded?.afterChanges();
+  }
+
+  private async recordStart(change: Parameters<ChangeTracker["beforeChanges"]>[0]): Promise<void> {
     const { writes, ...more } = change;
     // What a file tool writes is no part of a repository.
     if (!this.options.isKept && writes !== undefined) return;
@@ -130,10 +152,6 @@ export class SessionCheckpoints implements ChangeTracker {
     // Without a path, any file may be changed.
     const written = writes === undefined ? undefined : toProjectPath(writes, this.options);
     await checkpoints?.beforeChanges({ ...more, ...(written !== undefined && { written }) });
-  }
-
-  afterChanges(): void {
-    this.loaded?.afterChanges();
   }
 
   async countChanges(): Promise<number | undefined> {

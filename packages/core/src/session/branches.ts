@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { computeCost } from "../agent/run.ts";
+import { computeCost } from "../agent/cost.ts";
 import type { AgentEvent } from "../agent/types.ts";
 import type { ContextManager } from "./compaction/context-manager.ts";
 import type { ContextSnapshot } from "./compaction/context-status.ts";

@@ -176,6 +176,7 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
     case "pin":
     case "settings":
     case "todo":
+    case "task_link":
     case "archive":
     case "custom":
     case "unknown":

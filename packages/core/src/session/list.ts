@@ -69,14 +69,15 @@ function createTrackedFilter(sessionsDir: string): (name: string) => boolean {
 }
 
 /**
- * The path of the session with this id, or without an id of the last changed one that git does not track; undefined
- * when there is none. A file with that name is returned even if it cannot be opened, so that the caller gets the error.
+ * The path of the session with this id, or without an id of the last changed one that git does not track and that is
+ * not a sub-agent's; undefined when there is none. A file with that name is returned even if it cannot be opened, so that the caller gets the error.
  */
 export async function findSessionFile(sessionsDir: string, id?: string): Promise<string | undefined> {
   const name = `${id}${EXTENSION}`;
   if (id !== undefined && sessionFileNames(sessionsDir).includes(name)) return join(sessionsDir, name);
   const sessions = await listSessions(sessionsDir);
-  return sessions.find((session) => (id === undefined ? !session.tracked : session.id === id))?.path;
+  const isMostRecent = ({ tracked, agent }: SessionInfo) => !tracked && agent === undefined;
+  return sessions.find((session) => (id === undefined ? isMostRecent(session) : session.id === id))?.path;
 }
 
 /** The session files of a directory that `listSessions` leaves out because they cannot be opened. */
@@ -177,6 +178,7 @@ class SessionSummary {
       messageCount,
       ...(this.firstUserMessage !== undefined && { firstUserMessage: this.firstUserMessage }),
       ...(header.parentSession !== undefined && { parentSession: header.parentSession }),
+      ...(header.agent !== undefined && { agent: header.agent }),
       ...(this.isArchived && { archived: true }),
     };
   }

@@ -39,8 +39,10 @@ export interface SessionLocation extends Omit<DeferredWriterOptions, "file" | "h
 export interface NewSessionOptions {
   /** By default from `generateSessionId`. */
   sessionId?: string | undefined;
-  /** The id of the session this one is forked from. */
+  /** See `SessionHeader`. */
   parentSession?: string | undefined;
+  parentEntry?: string | undefined;
+  agent?: string | undefined;
 }
 
 /** Nothing is written yet: see `DeferredWriter`. */

@@ -121,6 +121,12 @@ function readKnownEntry(
       const todos = readTodos(value.todos);
       return todos && { ...value, type, ...position, todos };
     }
+    case "task_link": {
+      const { type, toolCallId, sessionId, agent } = value;
+      if (typeof toolCallId !== "string" || typeof sessionId !== "string" || typeof agent !== "string")
+        return undefined;
+      return { ...value, type, ...position, toolCallId, sessionId, agent };
+    }
     case "archive": {
       const { type, archived } = value;
       return typeof archived === "boolean" ? { ...value, type, ...position, archived } : undefined;

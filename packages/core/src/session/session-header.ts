@@ -17,12 +17,15 @@ interface HeaderOptions {
   cwd: string;
   /** By default from `generateSessionId`. */
   sessionId?: string | undefined;
-  /** The id of the session this one is forked from. */
+  /** See `SessionHeader`. */
   parentSession?: string | undefined;
+  parentEntry?: string | undefined;
+  agent?: string | undefined;
 }
 
 /** Creates the header of a new session; nothing is written. */
-export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): SessionHeader {
+export function createHeader({ cwd, sessionId, ...origin }: HeaderOptions): SessionHeader {
+  const { parentSession, parentEntry, agent } = origin;
   return {
     type: "session",
     version: SESSION_VERSION,
@@ -30,6 +33,8 @@ export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): 
     timestamp: new Date(now()).toISOString(),
     cwd,
     ...(parentSession !== undefined && { parentSession }),
+    ...(parentEntry !== undefined && { parentEntry }),
+    ...(agent !== undefined && { agent }),
   };
 }
 
@@ -40,6 +45,8 @@ export function createHeader({ cwd, sessionId, parentSession }: HeaderOptions): 
 export function readHeader(value: Readonly<Record<string, unknown>>, path: string): SessionHeader {
   const text = (key: string) => (typeof value[key] === "string" ? value[key] : undefined);
   const parentSession = text("parentSession");
+  const parentEntry = text("parentEntry");
+  const agent = text("agent");
   return {
     type: "session",
     version: checkVersion(value.version ?? OLDEST_VERSION, path),
@@ -47,6 +54,8 @@ export function readHeader(value: Readonly<Record<string, unknown>>, path: strin
     timestamp: text("timestamp") ?? "",
     cwd: text("cwd") ?? "",
     ...(parentSession !== undefined && { parentSession }),
+    ...(parentEntry !== undefined && { parentEntry }),
+    ...(agent !== undefined && { agent }),
   };
 }
 

@@ -14,8 +14,12 @@ export interface SessionHeader {
   /** ISO 8601, as in every entry. */
   timestamp: string;
   cwd: string;
-  /** The id of the session this one was forked from. */
+  /** The id of the session this one was forked from, or whose call it works on. */
   parentSession?: string;
+  /** The entry of the parent with that call. */
+  parentEntry?: string;
+  /** The sub-agent's name, in the session of one. */
+  agent?: string;
 }
 
 /** Fields that every entry of a session has. */
@@ -71,6 +75,15 @@ export interface SettingsEntry extends EntryBase {
 export interface TodoEntry extends EntryBase {
   type: "todo";
   todos: TodoItem[];
+}
+
+/** Links a call of this session with the session of the sub-agent that works on it. */
+export interface TaskLinkEntry extends EntryBase {
+  type: "task_link";
+  toolCallId: string;
+  sessionId: string;
+  /** The sub-agent's name. */
+  agent: string;
 }
 
 /** Archives the session, or restores it to lists. A session that continues with a message is restored as well. */
@@ -196,6 +209,7 @@ export type SessionEntry =
   | BranchSummaryEntry
   | SettingsEntry
   | TodoEntry
+  | TaskLinkEntry
   | ArchiveEntry
   | CustomEntry
   | UnknownEntry;
@@ -218,6 +232,8 @@ export interface SessionInfo {
   /** The text of the first user message with text, truncated to 1,000 characters with `…`. */
   firstUserMessage?: string;
   parentSession?: string;
+  /** The sub-agent's name, for the session of one; lists of sessions leave those out. */
+  agent?: string;
   /** True if it is archived; left out otherwise. */
   archived?: true;
   /** True if git tracks the file, so it may have come with the repository; left out otherwise. */

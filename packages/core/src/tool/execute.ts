@@ -11,6 +11,7 @@ import type {
   KeepOutput,
   Preview,
   Redactor,
+  SharedRun,
   Tool,
   ToolContext,
   ToolResult,
@@ -32,6 +33,8 @@ export interface ToolExecutionOptions {
   redactor?: Redactor | undefined;
   /** Awaited before a tool runs that is not read-only, once the call is allowed. */
   beforeChange?(): Promise<void>;
+  /** See `ToolContext`. */
+  run?: SharedRun | undefined;
 }
 
 /** The outcome of a call: for the model, and as `metadata` for a renderer. */
@@ -177,6 +180,7 @@ async function runTool(
       return input === undefined ? response : "reject";
     },
     isWithheld,
+    run: options.run,
     ...(options.onUpdate && { onUpdate: options.onUpdate }),
   };
   if (!tool.readOnly && options.beforeChange) {

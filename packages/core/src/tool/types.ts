@@ -12,6 +12,8 @@ export interface ApprovalRequest {
    * `fetch`, else the arguments.
    */
   details?: Record<string, unknown>;
+  /** The sub-agent whose call it is; left out for a call of the session itself. */
+  agent?: { id: string; name: string; description: string };
 }
 
 /** One rule about approvals; the last one that matches decides. */
@@ -92,6 +94,34 @@ export interface ToolContext {
   isWithheld?: ((path: string) => boolean) | undefined;
   /** Shows the newest output of a long-running tool; the model does not receive it. */
   onUpdate?(partialResult: string): void;
+  /** For a tool whose call starts a run of its own; left out where there is none to share with. */
+  run?: SharedRun | undefined;
+}
+
+/** What a run shares with the runs that its calls start. */
+export interface SharedRun {
+  budget: RunBudget;
+  /** Awaited before something in the project is changed, so that it can be undone with this run. */
+  beforeChanges(): Promise<void>;
+  /** Called when that change is made. */
+  afterChanges(): void;
+}
+
+/** The limits of a run and of the runs that it starts, together. */
+export interface RunBudget {
+  /** `maxTurns` counts model replies, `maxCost` US dollars; unlimited where they are left out. */
+  readonly limits: { readonly maxTurns?: number | undefined; readonly maxCost?: number | undefined };
+  /** True once the cost limit is reached: no further request is made then. */
+  readonly isOverCost: boolean;
+  /** Counts one more turn; false if there is none left. */
+  takeTurn(): boolean;
+  /** US dollars; null if the price is unknown. */
+  addCost(cost: number | null): void;
+  /**
+   * Resolves when a request may be made that costs at most `most` US dollars (null: unknown): all runs together exceed
+   * the cost limit by one request at most. Call the result when its cost is counted.
+   */
+  admit(most: number | null, signal: AbortSignal): Promise<() => void>;
 }
 
 /** The result of a tool call. */

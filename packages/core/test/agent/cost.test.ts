@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { computeCost } from "../../src/agent/run.ts";
+import { computeCost } from "../../src/agent/cost.ts";
 import { resolveModel } from "../../src/provider/models.ts";
 import { EMPTY_USAGE } from "../../src/types.ts";
 

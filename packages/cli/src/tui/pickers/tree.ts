@@ -163,6 +163,7 @@ const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
   "session_info",
   "settings",
   "todo",
+  "task_link",
   "archive",
   "custom",
   "unknown",
@@ -252,6 +253,7 @@ function textOf(entry: SessionEntry): string {
     case "pin":
     case "settings":
     case "todo":
+    case "task_link":
     case "archive":
     case "custom":
     case "unknown":

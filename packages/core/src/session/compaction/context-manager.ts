@@ -1,4 +1,5 @@
-import { computeCost, describeTools } from "../../agent/run.ts";
+import { computeCost } from "../../agent/cost.ts";
+import { describeTools } from "../../agent/run.ts";
 import type { AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
 import type { Model, ModelFacts, RunConditions } from "../../provider/types.ts";
 import { buildPathContext } from "../context-builder.ts";

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SessionCheckpoints } from "../../src/harness/session-checkpoints.ts";
+import { makeTempDir } from "../support/temp-dir.ts";
+
+const notify = () => {};
+
+function openProject() {
+  const root = makeTempDir();
+  const home = makeTempDir();
+  writeFileSync(join(root, "a.txt"), "before\n");
+  writeFileSync(join(root, "b.txt"), "before\n");
+  const options = { root, cwd: root, environment: { HOME: home }, sessionId: "session-1" };
+  const checkpoints = new SessionCheckpoints({ ...options, isKept: true, isChanging: true });
+  return { root, checkpoints, write: (name: string) => writeFileSync(join(root, name), "after\n") };
+}
+
+test("calls that overlap are undone together, also the one that ends last", async () => {
+  const { root, checkpoints, write } = openProject();
+
+  await checkpoints.beforeChanges({ isFirst: true, notify, writes: "a.txt" });
+  write("a.txt");
+  await checkpoints.beforeChanges({ isFirst: false, notify });
+  checkpoints.afterChanges();
+  write("b.txt");
+  checkpoints.afterChanges();
+  await checkpoints.settled();
+  await checkpoints.undo();
+  checkpoints.close();
+
+  expect([readFileSync(join(root, "a.txt"), "utf8"), readFileSync(join(root, "b.txt"), "utf8")]).toEqual([
+    "before\n",
+    "before\n",
+  ]);
+});
+
+test("a turn that begins while a call of the turn before is still changing files is undone by itself", async () => {
+  const { root, checkpoints, write } = openProject();
+
+  await checkpoints.beforeChanges({ isFirst: true, notify });
+  write("a.txt");
+  await checkpoints.beforeChanges({ isFirst: true, notify });
+  write("b.txt");
+  checkpoints.afterChanges();
+  checkpoints.afterChanges();
+  await checkpoints.settled();
+  await checkpoints.undo();
+  checkpoints.close();
+
+  expect([readFileSync(join(root, "a.txt"), "utf8"), readFileSync(join(root, "b.txt"), "utf8")]).toEqual([
+    "after\n",
+    "before\n",
+  ]);
+});
