@@ -53,9 +53,11 @@ export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./h
 export { UsageError } from "./harness/errors.ts";
 export { createHarness } from "./harness/harness.ts";
 export type {
+  ActionCommand,
   AskedVerdict,
   AskPerson,
   CommandEdit,
+  CommandListing,
   ExtensionCommand,
   GateDecision,
   Harness,
@@ -67,8 +69,12 @@ export type {
   ModelChoice,
   Notice,
   PersonAnswer,
+  PromptCommand,
+  PromptExpansion,
+  SessionAddition,
   SessionChoices,
   SessionReference,
+  SessionScope,
   SessionStart,
 } from "./harness/types.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";

@@ -130,29 +130,30 @@ describe("the search for types in declarations", () => {
 
 /** A type that goes, or one more that comes, is decided here; for values see `public-names.test.ts`. */
 const TYPES = `
-  AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext ApprovalDecision
-  ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve ArchiveEntry
-  AskForHost AskPerson AskUser AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit CommandRest
-  CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview
-  CompactionRung CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem
-  ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
-  DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob Effort EntryBase
-  Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision
-  GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides HarnessSession
-  HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput
-  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions
-  LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition
-  ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice
-  NoticeLevel OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages PrepareContext
-  PreparedContext Preview PreviewPart ProcessExit PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent
-  ProviderReplay ProviderResult PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor
-  RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
-  RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionBranches SessionChoices
-  SessionContext SessionEntry SessionFile SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig
-  SessionMessageEntry SessionReadOptions SessionReference SessionStart SessionTreeNode SettingsEntry SharedRun
-  ShellCommand ShellWrapper SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer
-  SummaryValidation SystemPromptSections TaskLinkEntry TextBlock TextContent TextEncoding TextLocation ThinkingBlock
-  ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions
-  ToolResult ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage
-  UserQuestion Workspace WrappedCommand
+  ActionCommand AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext
+  ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve
+  ArchiveEntry AskForHost AskPerson AskUser AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit
+  CommandListing CommandRest CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry
+  CompactionOutcome CompactionPreview CompactionRung CompactionSettings CompactionTrigger CompactionUndoEntry
+  CompactionUndoOutcome ConfigProblem ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot
+  ContextUsage CustomEntry CutPointResult DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions
+  DiscoveredInstruction EarlierJob Effort EntryBase Environment EnvironmentFacts ExtensionCommand FileBase
+  FileFingerprint FileState FindChangedFile GateDecision GenerateSummaryOptions Grant GuardAppend Harness
+  HarnessExtension HarnessOptions HarnessOverrides HarnessSession HostAndPort IdleWatchdogOptions ImageBlock Job
+  JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions
+  KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange
+  ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection
+  NetworkSetting NewSessionOptions Notice NoticeLevel OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry
+  PinOutcome PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCommand
+  PromptExpansion PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult
+  PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions
+  RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor
+  SecretValue SerializableError SessionAddition SessionBranches SessionChoices SessionContext SessionEntry SessionFile
+  SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions
+  SessionReference SessionScope SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper
+  SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer SummaryValidation
+  SystemPromptSections TaskLinkEntry TextBlock TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport
+  TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult
+  ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion
+  Workspace WrappedCommand
 `;

@@ -40,6 +40,7 @@ import { FileTracker } from "../tools/workspace.ts";
 import { findEarlierJobs } from "./earlier-jobs.ts";
 import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
+import { openAdditions } from "./extensions.ts";
 import type { SessionFormatter } from "./find-session.ts";
 import {
   assertPriced,
@@ -92,6 +93,8 @@ interface SessionOptions extends SessionSettings {
   currentMode(): ApprovalMode;
   /** Together with the configured rules, decides which tools the model is offered. */
   approvalMode: ApprovalMode;
+  /** True if a user is present who can be asked. */
+  isAttended: boolean;
   approve: Approve;
 }
 
@@ -153,7 +156,23 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     path: () => opened?.branches.path ?? [],
     resolvePath: (given) => resolveFilePath({ cwd, environment }, given),
   });
+  const files = new FileTracker();
+  const additions = await openAdditions(options.extensions, {
+    sessionId,
+    cwd,
+    root,
+    environment,
+    contextWindow: model.contextWindow,
+    isAttended: options.isAttended,
+    redactor,
+    files,
+    model: () => currentModel,
+    mode: options.currentMode,
+    session: () => opened,
+  });
   const tools = createSessionTools(options, {
+    files,
+    added: additions.flatMap((addition) => addition.tools ?? []),
     instructions,
     redactor,
     sessionId,
@@ -168,6 +187,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     sandbox,
     contextWindow: model.contextWindow,
     tools,
+    addedSections: additions.flatMap(({ promptSection }) => promptSection ?? []),
     onInstructions: (found) => instructions.usePrompt(found),
   });
   const planNotes = createPlanNotes(options.currentMode(), options.currentMode);
@@ -220,6 +240,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...(await missingHistoryNotices(options, sessionId)),
       ...sandboxNotices(options, tools),
       ...services.notices,
+      ...additions.flatMap(({ notices }) => notices ?? []),
     ],
     promptParts: () => prompt.current.parts,
     async changeModel(change) {
@@ -231,6 +252,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       session.close();
       services.close();
       unsubscribe();
+      for (const addition of additions) addition.close?.();
     },
   };
 }
@@ -395,6 +417,9 @@ function describeLog(path: string): Notice {
 }
 
 interface ToolDeps {
+  files: FileTracker;
+  /** The tools of the session's extensions. */
+  added: readonly Tool[];
   instructions: SessionInstructions;
   sessionId: string;
   redactor: SecretRedactor;
@@ -415,7 +440,7 @@ function knowsPatches({ id, provider }: Model): boolean {
 /** The tools that the session's model is offered. */
 function createSessionTools(
   { cwd, environment, loaded, approvalMode, commands, ...settings }: SessionOptions,
-  { instructions, sessionId, redactor, isSaved, currentEntryId, ...deps }: ToolDeps,
+  { files, instructions, sessionId, redactor, isSaved, currentEntryId, ...deps }: ToolDeps,
 ): Tool[] {
   const { currentSession, contextWindow, offersPatches } = deps;
   const { jobs, sandbox, temporaryDirectory } = commands;
@@ -425,14 +450,14 @@ function createSessionTools(
     environment,
     sessionId,
     inheritEnvironment: loaded.config.inheritEnvironment,
-    files: new FileTracker(),
+    files,
     redactor,
     outputDirectory: () => temporaryDirectory.path(),
     commandTemporary: () => sandbox.commandTemporary,
     jobs,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };
-  const { builtinTools = true, tools = [], extensions = [] } = settings;
+  const { builtinTools = true, tools = [] } = settings;
   const builtin = builtinTools
     ? [
         ...instructions.attach(
@@ -452,8 +477,7 @@ function createSessionTools(
         }),
       ]
     : [];
-  const added = [...tools, ...extensions.flatMap((extension) => extension.tools ?? [])];
-  return selectOfferedTools([...builtin, ...added], {
+  return selectOfferedTools([...builtin, ...tools, ...deps.added], {
     mode: approvalMode,
     rules: loaded.config.permissions ?? [],
   });

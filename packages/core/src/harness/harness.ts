@@ -11,6 +11,7 @@ import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals } from "./approve.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
 import type { ProjectStart } from "./earlier-session.ts";
+import { HarnessExtensions } from "./extensions.ts";
 import { loadConfig } from "./load-config.ts";
 import { createSessionHostQuestion, NetworkLog } from "./network-log.ts";
 import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
@@ -107,16 +108,25 @@ export class ProjectHarness implements Harness {
   private readonly sessions = new Set<ProjectSession>();
   /** The ends of the commands of sessions that were closed. */
   private readonly endings: Promise<void>[] = [];
+  private readonly extensions: HarnessExtensions;
 
   constructor(
     readonly cwd: string,
     readonly environment: Environment,
     readonly loaded: LoadedConfig,
     private readonly overrides: ProjectOverrides,
-  ) {}
+  ) {
+    this.extensions = new HarnessExtensions(overrides.extensions ?? [], {
+      cwd,
+      environment,
+      loaded,
+      isPersistent: overrides.persist ?? true,
+      harness: this,
+    });
+  }
 
   get commands(): readonly ExtensionCommand[] {
-    return (this.overrides.extensions ?? []).flatMap(({ commands = [] }) => commands);
+    return this.extensions.all.flatMap(({ commands = [] }) => commands);
   }
 
   async openSession(start: ProjectStart, choices: ProjectChoices = {}): Promise<ProjectSession> {
@@ -128,6 +138,7 @@ export class ProjectHarness implements Harness {
     // Before the project's instructions are read: commands of a killed session could have created them.
     await sandbox.recover();
     this.commandSets.add(commands);
+    const extensions = await this.extensions.open();
     let checkpoints: ComposedSession["checkpoints"] | undefined;
     const { approval, grants, approve } = openApprovals({
       cwd,
@@ -142,13 +153,14 @@ export class ProjectHarness implements Harness {
       mode: choices.approvalMode,
       grants: choices.grants,
       ask: choices.ask,
-      extensions: overrides.extensions,
+      extensions,
       warn: (message) => overrides.warn?.(message, "approvals"),
     });
     const recording = choices.recording ?? (await this.openRecording());
     const persist = overrides.persist ?? true;
     const composed = await composeSession({
       ...overrides,
+      extensions,
       persist,
       cwd,
       environment,
@@ -162,6 +174,7 @@ export class ProjectHarness implements Harness {
       askUser: choices.askUser,
       approvalMode: approval.mode,
       currentMode: () => approval.mode,
+      isAttended: choices.ask !== undefined,
       approve,
     });
     checkpoints = composed.checkpoints;
@@ -196,7 +209,7 @@ export class ProjectHarness implements Harness {
   async close(): Promise<void> {
     for (const session of [...this.sessions]) session.close();
     await this.endProcesses();
-    for (const extension of this.overrides.extensions ?? []) await extension.close();
+    await this.extensions.close();
     this.removeTemporaryFiles();
   }
 

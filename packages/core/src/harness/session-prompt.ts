@@ -17,7 +17,7 @@ import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Tool } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
 import { describePlanMode } from "./plan-mode.ts";
-import type { HarnessExtension, Notice } from "./types.ts";
+import type { Notice } from "./types.ts";
 
 /** The inputs of the system prompt. */
 interface PromptOptions {
@@ -26,8 +26,8 @@ interface PromptOptions {
   loaded: LoadedConfig;
   /** Text from the front end. */
   appendSystemPrompt?: string | undefined;
-  /** Extensions; the sections of those that have one follow the instructions. */
-  extensions?: readonly HarnessExtension[] | undefined;
+  /** The sections of the session's extensions, which follow the instructions. */
+  addedSections: readonly string[];
   /** The window of the prompt's model, in tokens: it limits the knowledge in the prompt. */
   contextWindow: number;
   /** The mode of the session now. */
@@ -76,7 +76,7 @@ export async function openPrompt(options: PromptOptions): Promise<SessionPrompt>
 }
 
 async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
-  const { cwd, environment, loaded, appendSystemPrompt, extensions = [] } = options;
+  const { cwd, environment, loaded, appendSystemPrompt } = options;
   const { config, projectRoot } = loaded;
   const notices: Notice[] = [];
   const instructions = await discoverInstructions(cwd, {
@@ -95,7 +95,7 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
     additional: [
       ...(config.instructions ?? []),
       ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
-      ...extensions.flatMap(({ promptSection }) => promptSection ?? []),
+      ...options.addedSections,
       ...(options.currentMode() === "plan" ? [describePlanMode()] : []),
     ],
     knowledge: {

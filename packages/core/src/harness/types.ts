@@ -4,8 +4,9 @@ import type { NetworkSetting } from "../infrastructure/network/network-setting.t
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { SessionManager } from "../session/manager.ts";
-import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, Tool } from "../tool/types.ts";
+import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, Redactor, Tool } from "../tool/types.ts";
 import type { AskUser } from "../tools/ask-user.ts";
+import type { FileTracker } from "../tools/workspace.ts";
 
 /** The location of a harness and the settings of its front end. */
 export interface HarnessOptions {
@@ -103,7 +104,7 @@ export interface HarnessSession {
 /** Composes sessions in one directory, for any front end. */
 export interface Harness {
   readonly cwd: string;
-  /** The commands of all extensions. */
+  /** The commands of all extensions; those that the program loads itself are there once a session was opened. */
   readonly commands: readonly ExtensionCommand[];
   /** @throws UsageError when the session cannot be opened: nothing was sent then. */
   openSession(start: SessionStart, choices?: SessionChoices): Promise<HarnessSession>;
@@ -171,13 +172,72 @@ export interface GateDecision {
   reason: string;
 }
 
-/** A command that front ends offer by its name; the text it resolves with is shown to the user. */
-export interface ExtensionCommand {
+/** How a command appears in lists. */
+export interface CommandListing {
   /** One word, without a slash. */
   name: string;
   /** One line for lists. */
   description: string;
+  /** Shows what may follow the name, such as `[file]`. */
+  argumentHint?: string | undefined;
+  /** Where it comes from, such as a file or a server, if it is not part of the program. */
+  source?: string | undefined;
+}
+
+/** A command that does something itself; the text it resolves with is shown to the user. */
+export interface ActionCommand extends CommandListing {
   run(args: string): string | undefined | Promise<string | undefined>;
+}
+
+/** A command that stands for a prompt. */
+export interface PromptCommand extends CommandListing {
+  /**
+   * What is sent to the model instead of the command.
+   * @throws UsageError when there is nothing to send, with a sentence for the user.
+   */
+  toPrompt(args: string, signal: AbortSignal): Promise<PromptExpansion>;
+}
+
+/** The prompt that a command stands for. */
+export interface PromptExpansion {
+  text: string;
+}
+
+/** A command that front ends offer by its name. */
+export type ExtensionCommand = ActionCommand | PromptCommand;
+
+/** A session as its extensions see it. */
+export interface SessionScope {
+  sessionId: string;
+  /** Absolute and real. */
+  cwd: string;
+  /** The root of the project, absolute and real. */
+  root: string;
+  environment: Environment;
+  /** In tokens, at the opening. */
+  contextWindow: number;
+  /** True if a user is present who can be asked. */
+  isAttended: boolean;
+  redactor: Redactor;
+  /** What the session's tools know about files. */
+  files: FileTracker;
+  /** The model of the next request. */
+  model(): Model;
+  mode(): ApprovalMode;
+  /** Undefined while the session is being opened. */
+  session(): SessionManager | undefined;
+}
+
+/** What an extension adds to one session; it holds as long as the session is open. */
+export interface SessionAddition {
+  /** Offered to the model after the built-in ones and those of the extension. */
+  tools?: readonly Tool[] | undefined;
+  /** A section of the system prompt. */
+  promptSection?: string | undefined;
+  /** What the user should know before the first answer. */
+  notices?: readonly Notice[] | undefined;
+  /** Called once, when the session is closed. */
+  close?(): void;
 }
 
 /** An addition to every session of a harness. */
@@ -194,6 +254,8 @@ export interface HarnessExtension {
    * call is refused.
    */
   gate?(request: ApprovalRequest): GateDecision | undefined | Promise<GateDecision | undefined>;
+  /** Called for each session while it is being opened, before its system prompt is composed. */
+  openSession?(scope: SessionScope): SessionAddition | Promise<SessionAddition>;
   /** Receives every event of every run, in order. It must not block. */
   onEvent?(event: AgentEvent): void;
   /** Called once, when the harness is closed. */

@@ -1,0 +1,82 @@
+import type { LoadedConfig } from "../config/loader.ts";
+import type { Environment } from "../infrastructure/runtime.ts";
+
+import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
+
+/** Where the program's own extensions are loaded. */
+export interface ExtensionPlace {
+  /** Absolute and real. */
+  cwd: string;
+  environment: Environment;
+  /** The configuration of the project. */
+  loaded: LoadedConfig;
+  /** False: nothing is written to the project. */
+  isPersistent: boolean;
+  /** To open further sessions; they get the same extensions. */
+  harness: Harness;
+}
+
+/** An extension that is part of the program and loaded when it is used. */
+export interface ExtensionLoader {
+  /** Of the extension. */
+  name: string;
+  /** True if its configuration or folder exists. Called at every start: it looks at one key or path and reads no file. */
+  isWanted(place: ExtensionPlace): boolean;
+  /** Imports and opens it. @throws Error with a sentence for the user. */
+  load(place: ExtensionPlace): Promise<HarnessExtension>;
+}
+
+/** In the order in which their tools and prompt sections appear. */
+const LOADERS: readonly ExtensionLoader[] = [];
+
+/** The extensions of one harness: those that it was given, then those that the program loads. */
+export class HarnessExtensions {
+  private opening: Promise<readonly HarnessExtension[]> | undefined;
+  private opened: readonly HarnessExtension[];
+
+  constructor(
+    given: readonly HarnessExtension[],
+    private readonly place: ExtensionPlace,
+    private readonly loaders: readonly ExtensionLoader[] = LOADERS,
+  ) {
+    this.opened = given;
+  }
+
+  /** Those that are open. */
+  get all(): readonly HarnessExtension[] {
+    return this.opened;
+  }
+
+  /** Loads what this place needs, once. @throws Error with a sentence for the user; the next call tries again. */
+  open(): Promise<readonly HarnessExtension[]> {
+    this.opening ??= this.load().catch((error: unknown) => {
+      this.opening = undefined;
+      throw error;
+    });
+    return this.opening;
+  }
+
+  async close(): Promise<void> {
+    const opened = this.opened;
+    this.opened = [];
+    for (const extension of opened) await extension.close();
+  }
+
+  private async load(): Promise<readonly HarnessExtension[]> {
+    const wanted = this.loaders.filter((loader) => loader.isWanted(this.place));
+    const loaded = await Promise.all(wanted.map((loader) => loader.load(this.place)));
+    this.opened = [...this.opened, ...loaded];
+    return this.opened;
+  }
+}
+
+/** What the extensions add to a session, in their order: first what they add to every session, then to this one. */
+export async function openAdditions(
+  extensions: readonly HarnessExtension[] = [],
+  scope: SessionScope,
+): Promise<SessionAddition[]> {
+  const own = await Promise.all(extensions.map(async (extension) => extension.openSession?.(scope)));
+  return [...extensions.map(({ tools, promptSection }) => ({ tools, promptSection })), ...own].flatMap(
+    (addition) => addition ?? [],
+  );
+}
