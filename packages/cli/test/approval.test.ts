@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
-import type { ApprovalRequest } from "@diligent/core";
+import type { ApprovalHandle, ApprovalRequest, OfferedChoice } from "@diligent/core";
 import type { PersonAnswer } from "@diligent/core/harness";
 import { GrantStore } from "@diligent/core/tools";
 import {
@@ -87,6 +87,33 @@ describe('"always"', () => {
     };
     return { asked, ask };
   }
+
+  test("with other words covers these without a question, in this session and later ones", async () => {
+    for (const scope of ["session", "project"] as const) {
+      const fresh = createTemporaryProject();
+      const { asked, ask } = createAsker({ response: "always", scope, reach: "prefix" });
+      const approve = createApprover(fresh, { mode: "ask", ask });
+      const choices: (readonly OfferedChoice[] | undefined)[] = [];
+      const handle: ApprovalHandle = { announce: (_, about) => choices.push(about?.choices) };
+      await approve(bash("npm run lint"), handle);
+      expect(choices.map((each) => each?.map(({ reach }) => reach))).toEqual([["exact", "prefix"]]);
+      expect(await approve(bash("npm run lint -- --fix"), UNHEARD)).toBe("once");
+      await approve(bash("npm run lint -- --config ./evil.js"), UNHEARD);
+      await createApprover(fresh, { mode: "ask", ask })(bash("npm run lint src/a.ts"), UNHEARD);
+      const later = scope === "session" ? ["bash: npm run lint src/a.ts"] : [];
+      expect(asked).toEqual(["bash: npm run lint", "bash: npm run lint -- --config ./evil.js", ...later]);
+      fresh.remove();
+    }
+  });
+
+  test("with a reach that was not offered covers exactly what was asked", async () => {
+    const { asked, ask } = createAsker({ response: "always", reach: "program" });
+    const approve = createFor({ mode: "ask", ask });
+    await approve(bash("npm run never"), UNHEARD);
+    expect(await approve(bash("npm run never"), UNHEARD)).toBe("once");
+    await approve(bash("npm run never -- --fix"), UNHEARD);
+    expect(asked).toHaveLength(2);
+  });
 
   test("covers the same request and asks about a longer one again", async () => {
     const { asked, ask } = createAsker({ response: "always" });

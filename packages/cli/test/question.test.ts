@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core";
+import type { ApprovalRequest, ApprovalVerdict, OfferedChoice } from "@diligent/core";
+import type { PersonAnswer } from "@diligent/core/harness";
 import { formatHint, formatQuestion, parseAnswer } from "../src/line-prompt/questions.ts";
 
 const REQUEST: ApprovalRequest = {
@@ -128,6 +129,49 @@ test('"always" is offered and accepted only if there is something to allow', () 
     "Please answer y, a, p, e or n.",
   ]);
   expect([parseAnswer("a", PLAIN), parseAnswer("p", PLAIN)]).toEqual([undefined, undefined]);
+});
+
+describe("a question about a command that can be allowed with other words", () => {
+  const choice = (reach: OfferedChoice["reach"], text: string): OfferedChoice => ({
+    reach,
+    allows: [`\`${text}\` with\u202e`],
+    examples: [text, `${text} src`],
+  });
+  const wide = {
+    ...GRANTED,
+    choices: [choice("exact", "npm test"), choice("prefix", "npm test"), choice("program", "npm")],
+  };
+
+  test("shows what each choice covers, with examples", () => {
+    expect(formatQuestion(REQUEST, wide).split("\n").slice(4, 15)).toEqual([
+      "  a  always in this session, p  always in this project; allows:",
+      "       exactly `npm 'te\\u{202e}st'` in /app",
+      "       such as  npm test",
+      "                npm test src",
+      "  a2, p2  the same, and more:",
+      "       `npm test` with\\u{202e}",
+      "       such as  npm test",
+      "                npm test src",
+      "  a3, p3  the same, and more:",
+      "       `npm` with\\u{202e}",
+      "       such as  npm",
+    ]);
+    expect(formatHint(REQUEST, wide)).toBe("Please answer y, a, p, a2, p2, a3, p3, e or n.");
+  });
+
+  test.each([
+    ["a", { scope: "session" }],
+    ["p1", { scope: "project" }],
+    ["a2", { scope: "session", reach: "prefix" }],
+    ["P3", { scope: "project", reach: "program" }],
+  ])("takes %s for one of them", (line, meant) => {
+    expect(parseAnswer(line, wide)).toEqual({ response: "always", ...meant } as PersonAnswer);
+  });
+
+  test.each(["a4", "a0", "a22", "a 2", "2", "y2", "n2x"])("does not take %s for one", (line) => {
+    expect(parseAnswer(line, wide)).toBeUndefined();
+    expect(parseAnswer("a2", GRANTED)).toBeUndefined();
+  });
 });
 
 describe("an answer to a question", () => {

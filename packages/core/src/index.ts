@@ -196,6 +196,7 @@ export type {
   ApprovalResponse,
   KeepOutput,
   NeededApproval,
+  OfferedChoice,
   PermissionRule,
   Preview,
   Redactor,

@@ -143,7 +143,7 @@ const TYPES = `
   JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions
   KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange
   ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection
-  NetworkSetting NewSessionOptions Notice NoticeLevel OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry
+  NetworkSetting NewSessionOptions Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry
   PinOutcome PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCommand
   PromptExpansion PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult
   PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions

@@ -9,7 +9,7 @@ import {
   type UserQuestion,
 } from "@diligent/core/harness";
 import { describeGrant } from "@diligent/core/interactive";
-import type { ApprovalRequest, ApprovalVerdict } from "@diligent/core/run";
+import type { ApprovalRequest } from "@diligent/core/run";
 import {
   describeAsking,
   describeHostRequest,
@@ -49,7 +49,7 @@ export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict):
     ...indent(describeSubject(request)),
     "",
     ...(wish === undefined ? [] : [`  ${REASON_HEADING}`, `    ${wish}`, ""]),
-    ...describeAlways(grants),
+    ...describeAlways(verdict),
   ];
   return [
     ...shown,
@@ -65,8 +65,12 @@ export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict):
 
 /** The allowed answers, for a user whose answer was invalid. */
 export function formatHint(request: ApprovalRequest, verdict: AskedVerdict): string {
-  const { grants = [] } = verdict;
-  const answers = [grants.length > 0 ? "y, a, p" : "y", ...(isEditable(request, verdict) ? ["e"] : [])];
+  const { grants = [], choices = [] } = verdict;
+  const wider = choices.slice(1).map((_, index) => `a${index + 2}, p${index + 2}`);
+  const answers = [
+    ...(grants.length > 0 ? ["y, a, p", ...wider] : ["y"]),
+    ...(isEditable(request, verdict) ? ["e"] : []),
+  ];
   return `Please answer ${answers.join(", ")} or n.`;
 }
 
@@ -88,16 +92,22 @@ function formatEditQuestion(command: string): string {
 }
 
 /** Parses an answer; undefined if it is invalid. Only what `verdict` offers can be allowed permanently. */
-export function parseAnswer(line: string, { grants = [] }: ApprovalVerdict): PersonAnswer | undefined {
+export function parseAnswer(
+  line: string,
+  { grants = [], choices = [] }: AskedVerdict,
+): PersonAnswer | undefined {
   const [, word = "", message = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
   const answer = word.toLowerCase();
   if (answer === "n" || answer === "no") return reject(message);
   if (message !== "") return undefined;
   if (answer === "y" || answer === "yes") return { response: "once" };
   if (grants.length === 0) return undefined;
-  if (answer === "a" || answer === "always") return { response: "always", scope: "session" };
-  if (answer === "p" || answer === "project") return { response: "always", scope: "project" };
-  return undefined;
+  const [, letter, number = "1"] = /^(a|p|always|project)([1-9])?$/.exec(answer) ?? [];
+  const choice = choices[Number(number) - 1];
+  if (letter === undefined || (choice === undefined && number !== "1")) return undefined;
+  const scope = letter.startsWith("a") ? "session" : "project";
+  const isExact = choice === undefined || choice.reach === "exact";
+  return { response: "always", scope, ...(!isExact && { reach: choice.reach }) };
 }
 
 /** With a message the model continues and reacts to it; without one the turn ends. */
@@ -110,13 +120,24 @@ function reject(message: string): PersonAnswer {
   };
 }
 
-function describeAlways(grants: NonNullable<ApprovalVerdict["grants"]>): string[] {
+/** Exactly what was asked, then the wider choices with their numbers, each with examples. */
+function describeAlways({ grants = [], choices = [] }: AskedVerdict): string[] {
   if (grants.length === 0) return [];
-  const lines = grants.map((grant) => escapeLine(describeGrant(grant)));
+  const [exact, ...wider] = choices;
   return [
     "  a  always in this session, p  always in this project; allows:",
-    ...lines.map((line) => `       ${line}`),
+    ...grants.map((grant) => `       ${escapeLine(describeGrant(grant))}`),
+    ...(wider.length > 0 ? describeExamples(exact?.examples) : []),
+    ...wider.flatMap(({ allows, examples }, index) => [
+      `  a${index + 2}, p${index + 2}  the same, and more:`,
+      ...allows.map((text) => `       ${escapeLine(text)}`),
+      ...describeExamples(examples),
+    ]),
   ];
+}
+
+function describeExamples(examples: readonly string[] = []): string[] {
+  return examples.map((text, index) => `       ${index === 0 ? "such as" : "       "}  ${escapeLine(text)}`);
 }
 
 function describeSubject(request: ApprovalRequest): string {

@@ -54,6 +54,21 @@ export interface EscapedLine {
   look: "title" | "subject" | "added" | "removed" | "note" | "quote" | "grant";
 }
 
+/** One scope that "always" can have. */
+export interface StoredChoice {
+  reach: "exact" | "prefix" | "program";
+  lines: readonly EscapedLine[];
+}
+
+/** The second step of an "always" answer. */
+interface AlwaysConfirmation {
+  scope: "session" | "project";
+  question: ApprovalDialog;
+  key: string;
+  /** The index of the choice that is shown. */
+  choice: number;
+}
+
 /** An approval that waits for the user. */
 export interface ApprovalDialog {
   type: "approval";
@@ -61,10 +76,10 @@ export interface ApprovalDialog {
   content: readonly EscapedLine[];
   /** False if it cannot be allowed permanently. */
   hasAlways: boolean;
-  /** Exactly what would be allowed permanently. */
-  stored: readonly EscapedLine[];
-  /** Set while the user confirms that: the original question, and the key of its answer. */
-  confirms?: { scope: "session" | "project"; question: ApprovalDialog; key: string } | undefined;
+  /** What could be allowed permanently, with examples: exactly what is asked first, then what covers more. */
+  stored: readonly StoredChoice[];
+  /** Set while the user confirms one of these: the original question, and the key of its answer. */
+  confirms?: AlwaysConfirmation | undefined;
   /**
    * It appeared while the user was typing: keys still go into the prompt until one switches to the dialog.
    */

@@ -199,7 +199,10 @@ async function decide(
   asked: Partial<AskedCall> & Pick<ApprovalHandle, "repeats"> = {},
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
-  const announce: ApprovalHandle["announce"] = (gate, { shown = request, mode, needed } = {}) => {
+  const announce: ApprovalHandle["announce"] = (
+    gate,
+    { shown = request, mode, needed, choices = [] } = {},
+  ) => {
     const requestId = run.nextItemId("approval");
     run.emit({
       type: "approval_request",
@@ -208,6 +211,7 @@ async function decide(
       gate,
       ...(mode !== undefined && { mode }),
       ...(needed && { needed }),
+      ...(choices.length > 0 && { choices }),
     });
   };
   const answer = await run.config.approve(request, { announce, ...asked });

@@ -12,6 +12,7 @@ import type {
   ApprovalResponse,
   KeepOutput,
   NeededApproval,
+  OfferedChoice,
   Preview,
   Redactor,
   Revise,
@@ -223,17 +224,25 @@ export type AgentEvent =
       /** The sub-agent whose call it is, as in `agent_event`. */
       agentId?: string;
       parentToolCallId?: string;
+      /** What "always" can mean; left out when nothing can be granted. */
+      choices?: readonly OfferedChoice[];
     };
 
 /** The context of one approval decision. */
 export interface ApprovalHandle {
   /**
    * Notifies the run's observers that the user is being asked, or that the request was refused; `shown` when more
-   * is shown than was requested, `mode` when the policy has modes, `needed` when nobody can be asked.
+   * is shown than was requested, `mode` when the policy has modes, `needed` when nobody can be asked,
+   * `choices` when the user may allow more than this call.
    */
   announce(
     gate: string,
-    about?: { shown?: ApprovalRequest; mode?: string; needed?: NeededApproval | undefined },
+    about?: {
+      shown?: ApprovalRequest;
+      mode?: string;
+      needed?: NeededApproval | undefined;
+      choices?: readonly OfferedChoice[];
+    },
   ): void;
   /** A preview of the call's changes, for the user who is asked. */
   preview?: Preview | undefined;

@@ -7,7 +7,7 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import { showWord } from "./bash/parse.ts";
 
-/** The scope of an "always" answer: exactly the request that was shown, and nothing more. */
+/** The scope of an "always" answer: the request that was shown, or the wider choice that the user confirmed. */
 export type Grant =
   /**
    * One simple command, verbatim, run in this directory (absolute, real), alone or as part of a line that does not
@@ -23,6 +23,11 @@ export type Grant =
        */
       boxed?: true | undefined;
     }
+  /**
+   * Every simple command that begins with these words (a program, or a program and its command) and whose further words
+   * name files of the project or options that run nothing else; otherwise as for `command`.
+   */
+  | { kind: "command_prefix"; directory: string; words: readonly string[]; boxed?: true | undefined }
   /** A whole command line, verbatim, that contains more than plain words. */
   | {
       kind: "command_line";
@@ -49,17 +54,24 @@ export type Grant =
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
-/** True when `grants` contains exactly this grant: a grant covers nothing but itself. */
+/** True when `grants` contains exactly this grant. */
 export function isGranted(wanted: Grant, grants: readonly Grant[]): boolean {
   const key = toKey(wanted);
   return grants.some((grant) => grant.kind === wanted.kind && toKey(grant) === key);
+}
+
+/** Words as they are typed, with quotes where needed. */
+export function joinWords(words: readonly string[]): string {
+  return words.map(quoteWord).join(" ");
 }
 
 /** Describes for the user what a grant allows. Command words with other than plain characters are quoted. */
 export function describeGrant(grant: Grant): string {
   switch (grant.kind) {
     case "command":
-      return `${describeRuns(grant)}exactly \`${grant.words.map(quoteWord).join(" ")}\` in ${showWord(grant.directory)}`;
+      return `${describeRuns(grant)}exactly \`${joinWords(grant.words)}\` in ${showWord(grant.directory)}`;
+    case "command_prefix":
+      return `${describeRuns(grant)}\`${joinWords(grant.words)}\` with other files and common options in ${showWord(grant.directory)}`;
     case "command_line":
       return `${describeRuns(grant)}exactly this command line in ${showWord(grant.directory)}`;
     case "path":
@@ -87,6 +99,7 @@ function describeRuns({ boxed, outside }: { boxed?: true | undefined; outside?: 
 function toKey(grant: Grant): string {
   switch (grant.kind) {
     case "command":
+    case "command_prefix":
       return JSON.stringify([grant.boxed, grant.directory, ...grant.words]);
     case "command_line":
       return JSON.stringify([grant.boxed, grant.directory, grant.text, grant.outside]);
@@ -116,6 +129,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const GrantSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("command"),
+    directory: z.string(),
+    words: z.array(z.string()).min(1),
+    boxed: z.literal(true).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal("command_prefix"),
     directory: z.string(),
     words: z.array(z.string()).min(1),
     boxed: z.literal(true).optional(),

@@ -94,6 +94,8 @@ export interface ApprovalVerdict {
   reason: string;
   /** For `ask`: the grants that an "always" answer creates, shown with the question. */
   grants?: readonly Grant[] | undefined;
+  /** Those of the grants that the user may widen to other words: no rule asks about their commands. */
+  widenable?: readonly Grant[] | undefined;
   /** For `ask` about a command line: its commands that need the approval, as far as they are known. */
   commands?: readonly (readonly { text: string; isGlob: boolean }[])[] | undefined;
   /** For `deny`: only the mode refuses the request; the user could have allowed it. */

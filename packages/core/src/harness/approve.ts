@@ -1,5 +1,7 @@
 import type { ApprovalHandle, Approve } from "../agent/types.ts";
+import type { GrantChoice } from "../approval/grant-choices.ts";
 import { GrantStore } from "../approval/grant-store.ts";
+import type { Grant } from "../approval/grants.ts";
 import { decideApproval } from "../approval/policy.ts";
 import {
   type ApprovalContext,
@@ -237,14 +239,24 @@ async function put(
   const diff = await preview?.();
   // Only used for the question: the model does not receive it.
   const shown = diff === undefined ? request : { ...request, details: { ...request.details, diff } };
-  announce(verdict.gate, { shown, mode: options.context.mode ?? "ask" });
+  const found = await findChoices(verdict);
+  const choices = found.map(({ reach, allows, examples }) => ({ reach, allows, examples }));
+  announce(verdict.gate, { shown, mode: options.context.mode ?? "ask", choices });
   return ask(shown, {
     ...verdict,
+    choices,
     runs: await findRuns(request, options),
     ...(input && { isEdited: true }),
     ...(revise === undefined && { isFixed: true }),
     ...(refusedEdit && { refusedEdit }),
   });
+}
+
+/** What "always" can mean; the code is loaded when the first question is asked. */
+async function findChoices(verdict: ApprovalVerdict): Promise<readonly GrantChoice[]> {
+  if (verdict.grants === undefined) return [];
+  const { toGrantChoices } = await import("../approval/grant-choices.ts");
+  return toGrantChoices(verdict);
 }
 
 /** The request with the edited command if approval is possible; otherwise the previous request with the reason. */
@@ -266,10 +278,13 @@ async function change(
 
 async function conclude(
   { request, verdict, input }: AskedRequest,
-  { scope, ...decision }: PersonAnswer,
+  { scope, reach = "exact", ...decision }: PersonAnswer,
   options: ApproveOptions,
 ): Promise<ApprovalDecision> {
-  if (decision.response === "always") await remember(verdict, scope, options);
+  if (decision.response === "always") {
+    const chosen = (await findChoices(verdict)).find((choice) => choice.reach === reach);
+    await remember(chosen?.grants ?? verdict.grants ?? [], scope, options);
+  }
   // The command that wants a host continues without it, and so does the turn.
   if (request.permission === "fetch") delete decision.endTurn;
   const isAllowed = decision.response !== "reject";
@@ -291,7 +306,7 @@ async function findRuns(
 }
 
 async function remember(
-  { grants: allowed = [] }: ApprovalVerdict,
+  allowed: readonly Grant[],
   scope: PersonAnswer["scope"],
   { grants, redactor, warn }: ApproveOptions,
 ): Promise<void> {

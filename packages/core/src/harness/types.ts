@@ -4,7 +4,14 @@ import type { NetworkSetting } from "../infrastructure/network/network-setting.t
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { SessionManager } from "../session/manager.ts";
-import type { ApprovalDecision, ApprovalRequest, ApprovalResponse, Redactor, Tool } from "../tool/types.ts";
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  ApprovalResponse,
+  OfferedChoice,
+  Redactor,
+  Tool,
+} from "../tool/types.ts";
 import type { AskUser } from "../tools/ask-user.ts";
 import type { FileTracker } from "../tools/workspace.ts";
 
@@ -143,6 +150,8 @@ export interface AskedVerdict extends ApprovalVerdict {
   isFixed?: true | undefined;
   /** The user's previous edit and the reason why it was rejected. */
   refusedEdit?: { command: string; why: string } | undefined;
+  /** The scopes that "always" can have, the exact one first; empty if nothing can be granted. */
+  choices?: readonly OfferedChoice[] | undefined;
   /** Where a shell command would run; undefined without a sandbox and for other tools. */
   runs?: "in_sandbox" | "outside_sandbox" | undefined;
 }
@@ -151,6 +160,8 @@ export interface AskedVerdict extends ApprovalVerdict {
 export interface PersonAnswer extends ApprovalDecision {
   /** Scope of an "always" answer; defaults to this session. */
   scope?: "session" | "project";
+  /** Which of the offered choices an "always" answer means; defaults to exactly what was shown. */
+  reach?: OfferedChoice["reach"];
 }
 
 /** The user edited the command: the new one is evaluated and shown again. */

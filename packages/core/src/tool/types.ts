@@ -34,6 +34,16 @@ export interface NeededApproval {
   rules?: readonly PermissionRule[];
 }
 
+/** One scope that an "always" answer can have. */
+export interface OfferedChoice {
+  /** Exactly what was shown, the program with its command, such as `bun test`, or every call of the program. */
+  reach: "exact" | "prefix" | "program";
+  /** What it allows, one phrase for each command, for people. */
+  allows: readonly string[];
+  /** Up to three commands that it covers, with quotes where needed. */
+  examples: readonly string[];
+}
+
 /** `once` allows this call, `always` also equal ones from now on, `reject` refuses it. */
 export type ApprovalResponse = "once" | "always" | "reject";
 

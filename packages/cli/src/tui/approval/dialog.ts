@@ -1,6 +1,6 @@
 import { type AskedVerdict, requestedCommand } from "@diligent/core/harness";
 import { describeGrant } from "@diligent/core/interactive";
-import type { ApprovalRequest, ApprovalVerdict, Grant } from "@diligent/core/run";
+import type { ApprovalRequest, Grant } from "@diligent/core/run";
 import {
   describeAsking,
   describeHostRequest,
@@ -14,7 +14,7 @@ import { type ActionId, type Keymap, nameForPeople } from "../keys/keymap.ts";
 import { isPrintableAscii, readTokens } from "../screen/line.ts";
 import { wrapText } from "../screen/screen-text.ts";
 import { expandTabs } from "../text.ts";
-import type { ApprovalDialog, EscapedLine } from "../view.ts";
+import type { ApprovalDialog, EscapedLine, StoredChoice } from "../view.ts";
 
 /**
  * An approval request as the screen shows it. `isElsewhere`: the user is typing a prompt. No guard against
@@ -33,9 +33,9 @@ export function toApprovalDialog(
   const subject = [title, ...notes, ...describeSubject(request), ...describeRequest(request, verdict)];
   const dialog: ApprovalDialog = {
     type: "approval",
-    content: [...subject, ...describeMarks(subject), ...describeAlways(grants)],
+    content: [...subject, ...describeMarks(subject), ...describeAlways(verdict)],
     hasAlways: grants.length > 0,
-    stored: grants.flatMap(describeStored),
+    stored: describeChoices(verdict),
     scroll: 0,
     wasEndSeen: false,
     isEditable: requestedCommand(request) !== undefined && !verdict.isFixed,
@@ -85,9 +85,27 @@ function describeMarks(lines: readonly EscapedLine[]): EscapedLine[] {
   return [{ look: "note", text: `${formatMark("…")} is a note by diligent, not part of the text` }];
 }
 
-function describeAlways(grants: NonNullable<ApprovalVerdict["grants"]>): EscapedLine[] {
+function describeAlways({ grants = [], choices = [] }: AskedVerdict): EscapedLine[] {
   if (grants.length === 0) return [];
-  return [{ look: "note", text: "“Always” will allow:" }, ...grants.map(toGrantLine)];
+  const text = choices.length > 1 ? "“Always” will allow this, or more by choice:" : "“Always” will allow:";
+  return [{ look: "note", text }, ...grants.map(toGrantLine)];
+}
+
+/** What each choice allows, completely, and commands that it covers. */
+function describeChoices({ grants = [], choices = [] }: AskedVerdict): StoredChoice[] {
+  if (grants.length === 0) return [];
+  const exact = grants.flatMap(describeStored);
+  const [shown, ...wider] = choices.map(({ reach, allows, examples }) => ({
+    reach,
+    lines: [
+      ...(reach === "exact"
+        ? exact
+        : allows.map((text): EscapedLine => ({ look: "grant", text: escapeLine(text) }))),
+      ...(examples.length > 0 ? [{ look: "note" as const, text: "For example:" }] : []),
+      ...examples.map((text): EscapedLine => ({ look: "subject", text: escapeLine(text) })),
+    ],
+  }));
+  return [shown ?? { reach: "exact", lines: exact }, ...wider];
 }
 
 /** The complete grant, even if the question only says that exactly this is allowed. */
@@ -235,7 +253,10 @@ function answerTexts(
   if (confirms) {
     const yes = wasEndSeen ? text("approval.once", CONFIRM_TEXTS[confirms.scope]) : [];
     const scroll = wasEndSeen ? [] : [`${scrollKeys(keymap)} to its end`];
-    return [...scroll, ...yes, ...text("approval.reject", "back")].join(" · ");
+    const { stored } = confirms.question;
+    const next = stored[(confirms.choice + 1) % stored.length];
+    const other = next && stored.length > 1 ? text("approval.focus", CHOICE_TEXTS[next.reach]) : [];
+    return [...scroll, ...yes, ...other, ...text("approval.reject", "back")].join(" · ");
   }
   const no = text("approval.reject", "no");
   const reject = [
@@ -258,6 +279,12 @@ function answerTexts(
 const CONFIRM_TEXTS = {
   session: "yes, always in this session",
   project: "yes, always in this project",
+} as const;
+
+const CHOICE_TEXTS = {
+  exact: "only this",
+  prefix: "with other words, too",
+  program: "every call of it",
 } as const;
 
 /** The key that denies and types nothing, for a user who is typing. */

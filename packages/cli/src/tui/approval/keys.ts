@@ -65,9 +65,20 @@ function applyUnfocused(view: View, dialog: ApprovalDialog, { action, pressed }:
 /** Only the confirming key confirms here; every other key returns to the question. */
 function applyConfirmation(view: View, dialog: ApprovalDialog, { action, pressed }: Meant): KeyOutcome {
   const { confirms } = dialog;
+  const stored = confirms?.question.stored ?? [];
+  if (confirms && action === "approval.focus" && stored.length > 1) {
+    const { question, ...confirmed } = confirms;
+    const choice = (confirms.choice + 1) % stored.length;
+    return confirmAlways(view, question, { ...confirmed, choice, context: pressed.context });
+  }
   if (!confirms || action !== "approval.once") return leaveConfirmation(view, dialog, pressed.context);
   if (!dialog.wasEndSeen) return hintAtEnd({ ...view, dialog }, pressed);
-  return answer(view, { response: "always", scope: confirms.scope });
+  const reach = stored[confirms.choice]?.reach ?? "exact";
+  return answer(view, {
+    response: "always",
+    scope: confirms.scope,
+    ...(reach !== "exact" && { reach }),
+  });
 }
 
 function scrollStep(action: AnswerAction | undefined, page: number): number | undefined {
@@ -91,7 +102,10 @@ function applyConsent(view: View, dialog: ApprovalDialog, { action, pressed }: M
   const wantsEdit = dialog.isEditable && action === "approval.edit";
   if (action !== "approval.once" && scope === undefined && !wantsEdit) return { view, effects: [] };
   if (!dialog.wasEndSeen) return hintAtEnd(view, pressed);
-  if (scope !== undefined) return confirmAlways(view, dialog, { scope, pressed });
+  if (scope !== undefined) {
+    const { key, context } = pressed;
+    return confirmAlways(view, dialog, { scope, key: key.data, choice: 0, context });
+  }
   if (wantsEdit)
     return { view: { ...view, dialog: { ...dialog, isEditing: true } }, effects: [{ type: "editCommand" }] };
   return answer(view, { response: "once" });
@@ -157,6 +171,15 @@ const TITLES = {
   project: "? Always allow this, without asking, in this and later sessions of this project:",
 } as const;
 
+interface Confirmed {
+  scope: "session" | "project";
+  /** The key of the answer. */
+  key: string;
+  /** The index of the choice to be shown. */
+  choice: number;
+  context: KeyContext;
+}
+
 /**
  * "Always" needs a second confirmation that shows exactly what would be allowed: one letter is not enough for
  * it.
@@ -164,14 +187,14 @@ const TITLES = {
 function confirmAlways(
   view: View,
   dialog: ApprovalDialog,
-  { scope, pressed: { key, context } }: { scope: "session" | "project"; pressed: Pressed },
+  { scope, key, choice, context }: Confirmed,
 ): KeyOutcome {
   const asked: ApprovalDialog = {
     type: "approval",
-    content: [{ look: "title", text: TITLES[scope] }, ...dialog.stored],
+    content: [{ look: "title", text: TITLES[scope] }, ...(dialog.stored[choice]?.lines ?? [])],
     hasAlways: false,
     stored: [],
-    confirms: { scope, question: dialog, key: key.data },
+    confirms: { scope, question: dialog, key, choice },
     hasDraft: dialog.hasDraft,
     scroll: 0,
     wasEndSeen: false,

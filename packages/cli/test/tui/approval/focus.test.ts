@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ApprovalRequest, Grant } from "@diligent/core";
+import type { AskedVerdict } from "@diligent/core/harness";
 import { toApprovalDialog } from "../../../src/tui/approval/dialog.ts";
 import { GUARD_MS, leavePasteOut } from "../../../src/tui/approval/keys.ts";
 import { approvalLines } from "../../../src/tui/approval/view.ts";
@@ -25,6 +26,12 @@ const DATA: Record<string, string> = {
   space: " ",
 };
 
+interface ScreenOptions {
+  draft?: string;
+  grants?: readonly Grant[];
+  choices?: AskedVerdict["choices"];
+}
+
 /** A question on a screen with a clock, and the prompt that keys may go into instead. */
 class Screen {
   view: View;
@@ -32,8 +39,14 @@ class Screen {
   now = 10_000;
   readonly answers: object[] = [];
 
-  constructor({ draft = "", grants = [MAKE] }: { draft?: string; grants?: readonly Grant[] } = {}) {
-    const verdict = { action: "ask" as const, gate: "shell_command" as const, reason: "why", grants };
+  constructor({ draft = "", grants = [MAKE], choices }: ScreenOptions = {}) {
+    const verdict = {
+      action: "ask" as const,
+      gate: "shell_command" as const,
+      reason: "why",
+      grants,
+      choices,
+    };
     const dialog = toApprovalDialog(REQUEST, verdict, ROOM, { isElsewhere: draft !== "" });
     this.draft = draft;
     this.view = { ...createView({ cwd: "/app" }), dialog: { ...dialog, guardedUntil: this.now + GUARD_MS } };
@@ -176,6 +189,47 @@ describe('"always" in an approval question', () => {
       "The question just appeared: press the key again",
     ]);
     expect(screen.press(["y"]).answers).toEqual([PROJECT]);
+  });
+
+  const choices: NonNullable<AskedVerdict["choices"]> = [
+    { reach: "exact", allows: ["unused"], examples: ["make", "ls; make"] },
+    {
+      reach: "prefix",
+      allows: ["`make all` with other files and common options in /app\u202e"],
+      examples: ["make all", "make all -k"],
+    },
+  ];
+
+  test("can cover other words: Tab shows what, with examples", () => {
+    const screen = new Screen({ choices }).press(["a"]);
+    expect(screen.shown.slice(1)).toEqual([
+      "› exactly `make` in /app",
+      "For example:",
+      "│ make",
+      "│ ls; make",
+      "y yes, always in this session · Tab with other words, too · n back",
+    ]);
+    expect(screen.press(["tab"]).shown).toEqual([
+      "? Always allow this, without asking, until you quit diligent:",
+      "› `make all` with other files and common options in /app\\u{202e}",
+      "For example:",
+      "│ make all",
+      "│ make all -k",
+      "y yes, always in this session · Tab only this · n back",
+    ]);
+    const answer = { response: "always", scope: "session", reach: "prefix" };
+    expect(screen.press(["y"]).answers).toEqual([{ type: "answer", answer }]);
+  });
+
+  test("covers exactly what was asked again after a second Tab, and nothing without a confirmation", () => {
+    const screen = new Screen({ choices }).press(["p", "tab", "tab"]);
+    expect(screen.answers).toEqual([]);
+    expect(screen.press(["y"]).answers).toEqual([PROJECT]);
+  });
+
+  test("takes no confirmation directly after Tab, which was meant for the other choice", () => {
+    const screen = new Screen({ choices }).press(["p", "tab"]).press(["y"], 100);
+    expect(screen.answers).toEqual([]);
   });
 
   test("cannot be confirmed before all of what is stored was seen", () => {

@@ -26,6 +26,7 @@ import {
   strictest,
   verdictOf,
 } from "../types.ts";
+import { findCommandScopes, readFurtherWords } from "./command-scope.ts";
 import { evaluateEdit, findEditConflict, type LineEdits, NO_EDITS } from "./edit-command-policy.ts";
 import type { ReadGrammar } from "./grammar.ts";
 import { type CommandReading, type Pipeline, readCommand, type SimpleCommand, showWord } from "./parse.ts";
@@ -91,7 +92,11 @@ function evaluateParts(
   const commandsThatAsk = commands.filter((_, index) => verdicts[index]?.action === "ask");
   const isComplete = asking.every(({ grants }) => grants !== undefined);
   return {
-    verdict: { ...verdict, commands: commandsThatAsk },
+    verdict: {
+      ...verdict,
+      commands: commandsThatAsk,
+      widenable: asking.flatMap(({ widenable = [] }) => widenable),
+    },
     grants: isComplete ? distinct(asking.flatMap(({ grants = [] }) => grants)) : undefined,
   };
 }
@@ -179,10 +184,43 @@ function evaluatePart(part: Part, evaluation: CommandEvaluation): EvaluatedPart 
   const isFixed =
     only !== undefined && others.length === 0 && !isPiped && !command.some((word) => word.isGlob);
   if (verdict.action !== "ask" || !isFixed) return { verdict, edits };
-  const grant: Grant = { kind: "command", directory: only, words: command.map(({ text }) => text) };
-  return isGranted(grant, context.grants ?? [])
-    ? unknown(GRANTED)
-    : { verdict: { ...verdict, grants: [grant] }, edits };
+  const grant: CommandGrant = { kind: "command", directory: only, words: command.map(({ text }) => text) };
+  if (isGranted(grant, context.grants ?? [])) return unknown(GRANTED);
+  // A rule that asks wants each command to be shown.
+  const isWidenable =
+    rule === undefined &&
+    isInside(only, surroundings.root) &&
+    namesOrdinaryFiles(grant.words, { ...evaluation, context: { ...context, cwd: only } });
+  return isWidenable && isGrantedByPrefix(grant, context.grants ?? [])
+    ? unknown(GRANTED_WIDER)
+    : { verdict: { ...verdict, grants: [grant], widenable: isWidenable ? [grant] : undefined }, edits };
+}
+
+type CommandGrant = Extract<Grant, { kind: "command" }>;
+
+const GRANTED_WIDER = allow("grant", "you have always allowed commands that begin like this");
+
+/** True when a grant for the first words of a command covers it. */
+function isGrantedByPrefix({ directory, words }: CommandGrant, grants: readonly Grant[]): boolean {
+  const { prefix, program } = findCommandScopes(words);
+  return [prefix, program].some(
+    (scope) => scope !== undefined && isGranted({ kind: "command_prefix", directory, words: scope }, grants),
+  );
+}
+
+/**
+ * True if a grant for the first words of a command may cover it: the files that its further words name could be read and
+ * written without a question.
+ */
+function namesOrdinaryFiles(words: readonly string[], { context, surroundings }: PathEvaluation): boolean {
+  const { prefix, program } = findCommandScopes(words);
+  const paths = [prefix, program].flatMap((scope) => (scope && readFurtherWords(scope, words)) ?? []);
+  return paths.every((path) =>
+    (["read", "write"] as const).every((permission) => {
+      const verdict = evaluatePath({ path, permission, readsContent: true }, context, surroundings);
+      return verdict.action === "allow";
+    }),
+  );
 }
 
 function isInProject(cwds: CwdCandidates, root: string): boolean {

@@ -20,7 +20,12 @@ export function evaluateSandboxedCommand(
   const grants = context.grants?.map((grant) => markSandboxed(grant, undefined));
   const evaluated = evaluateCommand(line, { ...context, grants }, readGrammar);
   if (evaluated.action !== "ask") return evaluated;
-  const verdict = { ...evaluated, grants: evaluated.grants?.map((grant) => markSandboxed(grant, true)) };
+  const mark = (grant: Grant) => markSandboxed(grant, true);
+  const verdict = {
+    ...evaluated,
+    grants: evaluated.grants?.map(mark),
+    widenable: evaluated.widenable?.map(mark),
+  };
   const ruled = readWords(line, readGrammar).map((command) => ({
     command,
     rule: findCommandRule(toRuleCommand(command), context.rules ?? []),
@@ -62,7 +67,9 @@ const NOT_RECORDED = "undo could not restore everything in the project: some fil
 
 /** Marks a grant for a command as valid only in the sandbox; other kinds of grants are returned unchanged. */
 function markSandboxed(grant: Grant, boxed: true | undefined): Grant {
-  return grant.kind === "command" || grant.kind === "command_line" ? { ...grant, boxed } : grant;
+  const isCommand =
+    grant.kind === "command" || grant.kind === "command_prefix" || grant.kind === "command_line";
+  return isCommand ? { ...grant, boxed } : grant;
 }
 
 /** The verdict on a sandboxed command to which no rule applies. */
