@@ -157,7 +157,7 @@ describe("a session", () => {
     const args = ["-p", "-c", "three", "--output-format", "stream-json"];
     const notices = parseLines((await runDiligent(place, args, { environment })).stdout);
     expect(notices.find(({ code }) => code === "other_model")?.message).toStartWith(
-      'The session used local/m: Unknown model "local/m": no server called local is configured (there are none).',
+      'The session used local/m: Unknown model "local/m": no server called local is configured (there is none).',
     );
   });
 });

@@ -95,7 +95,7 @@ describe("the text output", () => {
     expect(stderrOf({ stopReason: "refusal" })).toBe("diligent: the model declined to answer\n");
     expect(stderrOf({ stopReason: "max_tokens" })).toBe("");
     expect(stderrOf({ stopReason: "aborted" })).toBe("diligent: interrupted\n");
-    expect(stderrOf({ stopReason: "approval" })).toContain("--approval auto");
+    expect(stderrOf({ stopReason: "approval" })).toContain("something needed an approval");
     expect(stderrOf({ stopReason: "max_turns" })).toBe("");
   });
 });

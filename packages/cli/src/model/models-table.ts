@@ -84,9 +84,15 @@ function formatRow(row: Row, aliases: readonly string[], widths: readonly number
     thinking.padEnd(thinkingColumns),
     "",
   ].join(" ");
-  const [first = "", ...more] = wrapNames(aliases, MAX_COLUMNS - figures.length);
-  const indent = " ".repeat(figures.length);
-  const lines = [figures + first, ...more.map((names) => indent + names)].map((line) => line.trimEnd());
+  const columns = MAX_COLUMNS - figures.length;
+  const names = wrapNames(aliases, columns);
+  const [first = ""] = names;
+  const beside = Bun.stringWidth(first) <= columns ? names.splice(0, 1) : [];
+  const below = names.map((line) => {
+    const indent = Math.min(figures.length, Math.max(0, MAX_COLUMNS - Bun.stringWidth(line)));
+    return " ".repeat(indent) + line;
+  });
+  const lines = [figures + beside.join(""), ...below].map((line) => line.trimEnd());
   return isLong ? [name, ...lines] : lines;
 }
 

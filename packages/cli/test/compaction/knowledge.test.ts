@@ -171,7 +171,7 @@ describe("the compaction does not depend on the knowledge request:", () => {
 describe("the knowledge request is not sent", () => {
   test.each<[string, object, string[]]>([
     ["if it is turned off", { knowledge: NOT_FLUSHING }, []],
-    ["if no knowledge", { knowledge: { enabled: false } }, []],
+    ["if no knowledge", { knowledge: { enabled: false }, limits: SMALL }, []],
     ["if nothing may be recorded", { limits: SMALL }, ["--approval", "plan"]],
   ])("%s", async (_, config, args) => {
     await using server = await serve(() => "never", config);

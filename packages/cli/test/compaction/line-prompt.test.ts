@@ -50,8 +50,8 @@ describe("/compact", () => {
     await using server = await serve();
     const program = await start("-c");
     program.type("/compact the lexer's numbers\r");
-    await program.shown("⟳ Compacting context (6k tokens)...");
-    await program.shown("Context compacted: 6k → ");
+    await program.shown("⟳ Compacting context (");
+    await program.shown("Context compacted: ");
     await program.shown("diligent> ");
     expect(inTag("focus", server.summaries[0]?.messages[0])).toBe("the lexer's numbers");
     program.type("go on\r");
@@ -66,7 +66,7 @@ describe("/compact", () => {
     program.type("/compact --undo\r");
     await program.shown("No summary to undo in this conversation.");
     program.type("/compact\r");
-    await program.shown("Context compacted: 6k → ");
+    await program.shown("Context compacted: ");
     await program.shown("diligent> ");
     program.type("/quit\r");
     await program.process.exited;
@@ -103,7 +103,7 @@ describe("/compact", () => {
     program.type("/compact --preview the lexer\r");
     await program.shown("Summarize now? [y/N] ");
     program.type("y\r");
-    await program.shown("Context compacted: 6k → ");
+    await program.shown("Context compacted: ");
     expect(inTag("focus", server.summaries[0]?.messages[0])).toBe("the lexer");
     expect(entryTypes(place).slice(9)).toEqual(["compaction"]);
   });
@@ -122,7 +122,7 @@ describe("/compact", () => {
     await program.shown("  2. * model: ");
     await program.shown("diligent> ");
     program.type("/compact\r");
-    await program.shown("Context compacted: 6k → ");
+    await program.shown("Context compacted: ");
     await program.shown("diligent> ");
     program.type("go on\r");
     await program.shown("Answer to go on");

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KEYS, lines, ScreenSession } from "../support/screen-session.ts";
+import { createTemporaryProject } from "../support/temporary-project.ts";
 
 function bash(command: string, text?: string): object {
   return { ...(text !== undefined && { text }), toolCalls: [{ name: "bash", input: { command } }] };
@@ -153,7 +154,13 @@ test.concurrent("Esc denies at once, even a question that has just appeared", as
 });
 
 test.concurrent("a denial that ends the turn returns queued prompts to the editor", async () => {
+  const place = createTemporaryProject({ sandbox: "off" });
+  const permissions = [{ permission: "execute", pattern: "cat go", action: "allow" }];
+  place.configure({ sandbox: "off", permissions });
+  const pipe = join(place.project, "go");
+  execFileSync("mkfifo", [pipe]);
   await using session = new ScreenSession({
+    place,
     turns: [
       {
         toolCalls: [
@@ -163,16 +170,17 @@ test.concurrent("a denial that ends the turn returns queued prompts to the edito
       },
     ],
   });
-  execFileSync("mkfifo", [join(session.place.project, "go")]);
   await session.opened();
   await session.say("make it");
   await session.shows("Running bash");
   await session.say("a hint");
   await session.shows("queued: a hint");
-  session.place.write("go", "");
+  // The command has perhaps not opened the pipe yet, and this process must not wait for that.
+  const going = Bun.spawn(["sh", "-c", ': > "$0"', pipe]);
   await session.answer("│ touch a", "n");
   await session.shows(/^> a hint/m);
   const shown = await session.screen();
   expect(shown).toEndWith("\n\nStopped: request denied\n\n> a hint\n(status)");
   expect(shown).not.toContain("queued");
+  expect(await going.exited).toBe(0);
 });

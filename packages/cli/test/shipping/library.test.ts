@@ -157,7 +157,9 @@ describe("the packed library", () => {
     const { stdout, stderr, exitCode } = await runDiligent(place, [], { program, environment });
     expect([stderr, exitCode, server.problems]).toEqual(["", 0, []]);
     const isBoxed = await hasBox();
-    expect(/^bash .*made\.txt: Read-only file system\nin\n$/.test(stdout)).toBe(isBoxed);
+    expect(/^bash .*made\.txt: Read-only file system\nin\n\[it ran in a sandbox: .*\]\n$/.test(stdout)).toBe(
+      isBoxed,
+    );
     expect(existsSync(join(place.project, "made.txt"))).toBe(isBoxed);
     expect([existsSync(join(place.top, "made.txt")), readdirSync(place.temporary)]).toEqual([false, []]);
   });

@@ -15,8 +15,8 @@ import { toShellCommand } from "./shell-command.ts";
 const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
 const MAX_ATTEMPTS = 3;
-// Whether the sandbox of a command in the background could be made is known by then.
-const START_MS = 20;
+// Whether the sandbox of a command in the background could be made is known by then, also on a busy machine.
+const START_MS = 100;
 
 /**
  * Runs one command to its end, its timeout or an abort, or makes a job of it. @throws Error when it cannot be started.
