@@ -210,6 +210,7 @@ export type {
 } from "./tool/types.ts";
 export type { AddKnowledgeOptions } from "./tools/add-knowledge.ts";
 export type { AskUser } from "./tools/ask-user.ts";
+export type { BashToolOptions } from "./tools/bash.ts";
 export { createAddKnowledgeTool, createTools, type ToolOptions } from "./tools/index.ts";
 export type { JobToolOptions } from "./tools/job-tools.ts";
 export type { FileFingerprint } from "./tools/workspace.ts";

@@ -6,6 +6,7 @@ export { SessionTempDir } from "./infrastructure/fs/state-files.ts";
 export { endAllProcesses } from "./infrastructure/process/all-processes.ts";
 export {
   describeSandbox,
+  type NeededAnswer,
   type NetworkOptions,
   type SandboxOptions,
   SessionSandbox,

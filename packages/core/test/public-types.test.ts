@@ -30,7 +30,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
   "providers.ts": ["CatalogSettings", "ModelCatalog", "ModelFigures", "RequestLogEntry", "RequestLogFile"],
   "sessions.ts": ["Conversation", "SessionMatch", "SessionTextOptions", "UnreadableSession"],
   "testing.ts": ["Recording", "Script", "ScriptStart", "ScriptTurn", "ScriptedOptions"],
-  "tools.ts": ["GrantLocation", "NetworkOptions", "SandboxOptions", "ScopedGrant"],
+  "tools.ts": ["GrantLocation", "NeededAnswer", "NetworkOptions", "SandboxOptions", "ScopedGrant"],
 };
 
 describe("the declarations of the library", () => {
@@ -132,13 +132,13 @@ describe("the search for types in declarations", () => {
 const TYPES = `
   ActionCommand AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext
   ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve
-  ArchiveEntry AskForHost AskPerson AskUser AskedVerdict AssistantMessage BranchSummaryEntry ChangeTracker CommandEdit
-  CommandListing CommandRest CommandReturn CommandTemporary CompactOptions CompactionDetails CompactionEntry
-  CompactionOutcome CompactionPreview CompactionRung CompactionSettings CompactionTrigger CompactionUndoEntry
-  CompactionUndoOutcome ConfigProblem ConfigWarning ContentBlock ContextCause ContextOptions ContextSnapshot
-  ContextUsage CustomEntry CutPointResult DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions
-  DiscoveredInstruction EarlierJob Effort EntryBase Environment EnvironmentFacts ExtensionCommand FileBase
-  FileFingerprint FileState FindChangedFile GateDecision GenerateSummaryOptions Grant GuardAppend Harness
+  ArchiveEntry AskForHost AskPerson AskUser AskedVerdict AssistantMessage BashToolOptions BranchSummaryEntry
+  ChangeTracker CommandEdit CommandListing CommandRest CommandReturn CommandTemporary CompactOptions CompactionDetails
+  CompactionEntry CompactionOutcome CompactionPreview CompactionRung CompactionSettings CompactionTrigger
+  CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning ContentBlock ContextCause ContextOptions
+  ContextSnapshot ContextUsage CustomEntry CutPointResult DeferredWriterOptions DiligentConfig DiligentPaths
+  DiscoverOptions DiscoveredInstruction EarlierJob Effort EntryBase Environment EnvironmentFacts ExtensionCommand
+  FileBase FileFingerprint FileState FindChangedFile GateDecision GenerateSummaryOptions Grant GuardAppend Harness
   HarnessExtension HarnessOptions HarnessOverrides HarnessSession HostAndPort IdleWatchdogOptions ImageBlock Job
   JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions
   KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange

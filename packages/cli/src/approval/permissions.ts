@@ -247,9 +247,7 @@ function switchTo(
 ): string {
   approval.mode = mode;
   context.change((view) => ({ ...view, status: { ...view.status, approvalMode: mode } }));
-  const isMissingTools = approval.atOpening === "plan" && mode !== "plan";
-  const reload = isMissingTools ? " Run /reload to give the model the tools for it." : "";
-  return `Mode ${mode}: ${APPROVAL_MODE_MEANINGS[mode]}${reload}`;
+  return `Mode ${mode}: ${APPROVAL_MODE_MEANINGS[mode]}`;
 }
 
 /** Switches to a mode given by name; `auto` only after a confirmation. */

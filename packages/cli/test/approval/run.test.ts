@@ -70,7 +70,9 @@ describe("plan mode", () => {
       const { isUnchanged, failed, outputs } = await print(calls, args);
       expect(isUnchanged).toBe(true);
       expect(failed).toEqual([...ATTEMPTS.map(() => true), false]);
-      expect(outputs[0]).toStartWith('There is no tool "write". The tools are: read, ls, glob, grep');
+      expect(outputs[0]).toBe(
+        "Refused: writing files is not allowed in plan mode [plan_mode]. Do not work around it.",
+      );
       expect(outputs.at(-1)).toBe("1\t# A project");
     });
   }

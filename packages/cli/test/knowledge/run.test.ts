@@ -105,9 +105,19 @@ test("known content is not saved again, without a message", async () => {
   expect(stderr).not.toContain("💡");
 });
 
+test("recording is refused and not requested in plan mode, while existing knowledge is sent", async () => {
+  writeKnowledge({ content: "Uses Bun." });
+  await using server = await startSseServer(...answers(ANTHROPIC_SERVICE));
+  await print(server, ["--approval", "plan", "go"]);
+  const { prompt, tools } = lastRequest(server);
+  expect(tools).toContain("add_knowledge");
+  expect(prompt).not.toContain(RECORDING);
+  expect(prompt).toContain(`${HEADER}- [pattern] Uses Bun.`);
+  expect(knowledgeLines().length).toBe(1);
+});
+
 describe("recording is not offered and not requested, while existing knowledge is sent,", () => {
   test.each([
-    ["in plan mode", ["--approval", "plan"], {}],
     ["without a session", ["--no-session"], {}],
     ["if writing is denied", [], { permissions: [{ permission: "write", pattern: "*", action: "deny" }] }],
   ])("%s", async (_, args, config) => {

@@ -25,7 +25,10 @@ test.concurrent("a plan is implemented in the mode that the user chooses, also b
   expect(await session.screen()).toContain("Mode accept-edits");
   expect(await session.screen()).not.toContain("/reload");
   const prompts = savedMessages(session.place).filter(({ role }) => role === "user");
-  expect(prompts.at(-1)?.content).toBe("Implement the plan.");
+  expect(prompts.slice(1).map(({ content }) => content)).toEqual([
+    "Implement the plan.",
+    expect.stringContaining("changed: Approval mode: accept-edits."),
+  ]);
 });
 
 test.concurrent("“Keep planning” and Esc stay in plan mode, and the next prompt is refined in it", async () => {

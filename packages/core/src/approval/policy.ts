@@ -79,19 +79,33 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
   }
 }
 
-/** The tools to describe to the model: those whose every call would be refused are left out. */
+/**
+ * The tools to describe to the model: those whose every call a rule refuses are left out. The mode does not matter: it
+ * may change, and the tools are the beginning of every request.
+ */
 export function selectOfferedTools(
   tools: readonly Tool[],
-  { mode, rules }: { mode: ApprovalMode; rules: readonly PermissionRule[] },
+  { rules }: { rules: readonly PermissionRule[] },
 ): Tool[] {
-  const isOffered = (tool: Tool) => {
-    const permission = permissionOf(tool);
-    if (mode === "plan" && permission !== "read") return false;
-    return !isDeniedOutright(permission, rules);
-  };
+  const isOffered = (tool: Tool) => !isDeniedOutright(permissionOf(tool), rules);
   const offered = tools.filter(isOffered);
   const names = new Set(offered.map(({ name }) => name));
   return offered.filter(({ goesWith }) => goesWith === undefined || names.has(goesWith));
+}
+
+/**
+ * The same tool for a session whose mode may become `plan`: there, a call that would need no approval but may change
+ * something is decided about like any other, and so refused.
+ */
+export function withPlanMode(tool: Tool, currentMode: () => ApprovalMode): Tool {
+  const permission = permissionOf(tool);
+  // Without this function every call needs approval.
+  if (permission === "read" || !tool.approval) return tool;
+  const request = { permission, toolName: tool.name, description: tool.name, details: {} };
+  const isRefused = () => currentMode() === "plan";
+  const approval: Tool["approval"] = (args) => tool.approval?.(args) ?? (isRefused() ? request : undefined);
+  // Other properties may be computed on first use.
+  return Object.create(tool, { approval: { value: approval }, isRefused: { value: isRefused } });
 }
 
 function permissionOf({ readOnly, changesFiles }: Tool): PermissionRule["permission"] {

@@ -7,8 +7,48 @@ import {
 } from "./instructions.ts";
 import basePrompt from "./system-prompt.md" with { type: "text" };
 
-/** The beginning of every session's system prompt. */
-export const BASE_SYSTEM_PROMPT: string = basePrompt;
+/** What the model can do with its tools. */
+export interface ToolAbilities {
+  /** It has the tools that read and search files. */
+  canRead: boolean;
+  /** It has tools that change files. */
+  canWrite: boolean;
+  /** True if `apply_patch` changes files in place of `edit` and `write`. */
+  usesPatches: boolean;
+  /** It has the tool that runs commands. */
+  canRun: boolean;
+}
+
+/**
+ * The beginning of a session's system prompt; it names no tool that the session does not have. In the text, `{{run}}`
+ * begins a line that needs this ability, `{{!run}}` one that needs its absence; `act` means writing or running.
+ */
+export function composeBasePrompt({ canRead, canWrite, usesPatches, canRun }: ToolAbilities): string {
+  const abilities: Readonly<Record<string, boolean>> = {
+    read: canRead,
+    write: canWrite,
+    edit: canWrite && !usesPatches,
+    patch: canWrite && usesPatches,
+    run: canRun,
+    act: canWrite || canRun,
+  };
+  const lines = basePrompt.split("\n").flatMap((line) => {
+    const [marks = ""] = /^(?:\{\{!?\w+\}\})*/.exec(line) ?? [];
+    const isMet = [...marks.matchAll(/\{\{(!?)(\w+)\}\}/g)].every(
+      ([, not, name = ""]) => abilities[name] === (not === ""),
+    );
+    return isMet ? [line.slice(marks.length)] : [];
+  });
+  return lines.join("\n");
+}
+
+/** The beginning of the system prompt of a session with all tools. */
+export const BASE_SYSTEM_PROMPT: string = composeBasePrompt({
+  canRead: true,
+  canWrite: true,
+  usesPatches: false,
+  canRun: true,
+});
 
 /** The facts about a session's environment; collected once, so that the prompt stays identical. */
 export interface EnvironmentFacts {
@@ -20,6 +60,8 @@ export interface EnvironmentFacts {
   date: string;
   /** The current branch, if there is one. */
   gitBranch?: string | undefined;
+  /** The approval mode and what it allows, on one line. */
+  mode?: string | undefined;
 }
 
 /** The parts of a system prompt; a part that is left out has no section. */
@@ -65,11 +107,19 @@ export function composeSystemPrompt({
   );
 }
 
-function formatEnvironmentFacts({ cwd, projectRoot, platform, date, gitBranch }: EnvironmentFacts): string {
+function formatEnvironmentFacts({
+  cwd,
+  projectRoot,
+  platform,
+  date,
+  gitBranch,
+  mode,
+}: EnvironmentFacts): string {
   const lines = [`Working directory: ${revealInvisible(cwd)}`];
   if (projectRoot !== cwd) lines.push(`Project root: ${revealInvisible(projectRoot)}`);
   lines.push(`Platform: ${platform}`, `Date: ${date} (UTC)`);
   if (gitBranch !== undefined) lines.push(`Git branch: ${gitBranch}`);
+  if (mode !== undefined) lines.push(mode);
   return `# Environment\n${lines.join("\n")}`;
 }
 

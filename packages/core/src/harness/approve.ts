@@ -335,8 +335,6 @@ export interface Approvals {
   approval: {
     mode: ApprovalMode;
     readonly initial: ApprovalMode;
-    /** The mode when the model's tools were chosen. */
-    readonly atOpening: ApprovalMode;
     /** In order of precedence; replaced when they change. */
     rules: readonly PermissionRule[];
   };
@@ -376,7 +374,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
   const { cwd, environment, loaded, temporaryDirectory, sandbox, initial, ask, warn, extensions } = options;
   const { config, projectRoot: root } = loaded;
   const mode = options.mode ?? initial;
-  const approval = { mode, initial, atOpening: mode, rules: config.permissions ?? [] };
+  const approval = { mode, initial, rules: config.permissions ?? [] };
   const grants = options.grants ?? new GrantStore({ environment, root });
   const context: ApprovalContext = {
     root,

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 
 import type { AgentEvent, AgentLoopConfig, Approve } from "../agent/types.ts";
-import { selectOfferedTools } from "../approval/policy.ts";
+import { selectOfferedTools, withPlanMode } from "../approval/policy.ts";
 import type { ApprovalMode } from "../approval/types.ts";
 import { findMissingHistory } from "../checkpoint/load.ts";
 import type { LoadedConfig } from "../config/loader.ts";
@@ -37,6 +37,13 @@ import {
 } from "../tools/index.ts";
 import { resolveFilePath } from "../tools/target.ts";
 import { FileTracker } from "../tools/workspace.ts";
+import {
+  findAbilities,
+  findCommandOffers,
+  notePermissionChange,
+  type PermissionView,
+  toSandboxView,
+} from "./describe-permissions.ts";
 import { findEarlierJobs } from "./earlier-jobs.ts";
 import type { EarlierSession, ProjectStart } from "./earlier-session.ts";
 import { describeError, UsageError } from "./errors.ts";
@@ -49,7 +56,6 @@ import {
   chooseSummarizer,
   type WrapSessionStream,
 } from "./models.ts";
-import { createPlanNotes } from "./plan-mode.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
@@ -91,8 +97,6 @@ interface SessionOptions extends SessionSettings {
   commands: SessionCommands;
   /** The mode of the session at any time. */
   currentMode(): ApprovalMode;
-  /** Together with the configured rules, decides which tools the model is offered. */
-  approvalMode: ApprovalMode;
   /** True if a user is present who can be asked. */
   isAttended: boolean;
   approve: Approve;
@@ -182,15 +186,20 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     contextWindow: model.contextWindow,
     offersPatches: () => knowsPatches(currentModel),
   });
+  const permissions = () => ({
+    mode: options.currentMode(),
+    isAttended: options.isAttended,
+    sandbox: toSandboxView(sandbox),
+    tools: findAbilities(tools),
+  });
   const prompt = await openPrompt({
     ...options,
-    sandbox,
+    permissions,
     contextWindow: model.contextWindow,
     tools,
     addedSections: additions.flatMap(({ promptSection }) => promptSection ?? []),
     onInstructions: (found) => instructions.usePrompt(found),
   });
-  const planNotes = createPlanNotes(options.currentMode(), options.currentMode);
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
   const wrapped = services.wrap(streamFunction, conditions);
@@ -218,7 +227,10 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       buildSystemPrompt: prompt.renew,
     },
     nudgeInterval: config.knowledge?.nudgeInterval,
-    takeNotes: () => [...jobs.takeNotices().map((notice) => redactor.redact(notice)), ...planNotes()],
+    takeNotes: () => [
+      ...jobs.takeNotices().map((notice) => redactor.redact(notice)),
+      ...(opened ? notePermissions(opened, permissions()) : []),
+    ],
     onEvent: observeEvents(options.extensions),
     noteBeforeRun: () => instructions.noteChanges(),
   });
@@ -255,6 +267,12 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       for (const addition of additions) addition.close?.();
     },
   };
+}
+
+/** The note about a change of what the model may do, if there is one. */
+function notePermissions({ systemPrompt, branches }: SessionManager, permissions: PermissionView): string[] {
+  const note = notePermissionChange(permissions, { systemPrompt, path: branches.path });
+  return note === undefined ? [] : [note];
 }
 
 /** The settings of a recorded run or a replay; undefined for any other session, which uses the configured ones. */
@@ -439,7 +457,7 @@ function knowsPatches({ id, provider }: Model): boolean {
 
 /** The tools that the session's model is offered. */
 function createSessionTools(
-  { cwd, environment, loaded, approvalMode, commands, ...settings }: SessionOptions,
+  { cwd, environment, loaded, currentMode, commands, ...settings }: SessionOptions,
   { files, instructions, sessionId, redactor, isSaved, currentEntryId, ...deps }: ToolDeps,
 ): Tool[] {
   const { currentSession, contextWindow, offersPatches } = deps;
@@ -463,6 +481,7 @@ function createSessionTools(
         ...instructions.attach(
           createTools(workspace, {
             offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS,
+            ...findCommandOffers(toSandboxView(sandbox), settings.isAttended || currentMode() === "auto"),
             offersPatches,
             isBrief: contextWindow < LEAST_WINDOW_FOR_EXTRAS,
           }),
@@ -477,10 +496,9 @@ function createSessionTools(
         }),
       ]
     : [];
-  return selectOfferedTools([...builtin, ...tools, ...deps.added], {
-    mode: approvalMode,
-    rules: loaded.config.permissions ?? [],
-  });
+  const rules = loaded.config.permissions ?? [];
+  const offered = selectOfferedTools([...builtin, ...tools, ...deps.added], { rules });
+  return offered.map((tool) => withPlanMode(tool, currentMode));
 }
 
 // In a smaller window, system prompt and tools take about half of it already.

@@ -172,7 +172,6 @@ export class ProjectHarness implements Harness {
       recording,
       commands,
       askUser: choices.askUser,
-      approvalMode: approval.mode,
       currentMode: () => approval.mode,
       isAttended: choices.ask !== undefined,
       approve,

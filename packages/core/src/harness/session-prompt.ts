@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import type { ApprovalMode } from "../approval/types.ts";
 import type { ConfigWarning } from "../config/errors.ts";
 import { type DiscoveredInstruction, discoverInstructions } from "../config/instructions.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import {
-  BASE_SYSTEM_PROMPT,
+  composeBasePrompt,
   composeSystemPrompt,
   type SystemPromptSections,
 } from "../config/system-prompt.ts";
@@ -12,9 +11,13 @@ import { resolvePaths } from "../infrastructure/diligent-dir.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { type Environment, platformName, utcDate } from "../infrastructure/runtime.ts";
 import { knowledgeFilePath, resolveKnowledgeConfig } from "../knowledge/types.ts";
-import { describeSandbox } from "../sandbox/index.ts";
-import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type { Tool } from "../tool/types.ts";
+import {
+  describeCommands,
+  describeMode,
+  findUsableAbilities,
+  type PermissionView,
+} from "./describe-permissions.ts";
 import { describeError } from "./errors.ts";
 import { describePlanMode } from "./plan-mode.ts";
 import type { Notice } from "./types.ts";
@@ -30,14 +33,12 @@ interface PromptOptions {
   addedSections: readonly string[];
   /** The window of the prompt's model, in tokens: it limits the knowledge in the prompt. */
   contextWindow: number;
-  /** The mode of the session now. */
-  currentMode(): ApprovalMode;
-  /** How commands run. */
-  sandbox: Pick<SessionSandbox, "isExpected" | "setting" | "sharesProcesses" | "network">;
+  /** What the mode, the sandbox and the tools allow now. */
+  permissions(): PermissionView;
   /** Receives the instructions of each prompt. */
   onInstructions?: ((instructions: readonly DiscoveredInstruction[]) => void) | undefined;
   /** The model's tools: it is asked to record knowledge only if it can. */
-  tools: readonly Pick<Tool, "name">[];
+  tools: readonly Pick<Tool, "name" | "isRefused">[];
 }
 
 /** A system prompt at one moment, with the instructions, knowledge and environment facts of that time. */
@@ -85,29 +86,31 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
   });
   options.onInstructions?.(instructions);
   const gitBranch = readGitBranch(projectRoot);
-  const hasCommands = options.tools.some(({ name }) => name === "bash");
-  const isSandboxed = hasCommands && options.sandbox.isExpected;
+  const permissions = options.permissions();
   const parts: SystemPromptSections = {
-    base: config.systemPrompt ?? BASE_SYSTEM_PROMPT,
-    facts: { cwd, projectRoot, platform: platformName(), date: utcDate(), gitBranch },
-    sandbox: isSandboxed ? describeSandbox(toSandboxView(options.sandbox)) : undefined,
+    base: config.systemPrompt ?? composeBasePrompt(findUsableAbilities(permissions)),
+    facts: {
+      cwd,
+      projectRoot,
+      platform: platformName(),
+      date: utcDate(),
+      gitBranch,
+      mode: describeMode(permissions),
+    },
+    sandbox: describeCommands(permissions),
     instructions,
     additional: [
       ...(config.instructions ?? []),
       ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
       ...options.addedSections,
-      ...(options.currentMode() === "plan" ? [describePlanMode()] : []),
+      ...(permissions.mode === "plan" ? [describePlanMode()] : []),
     ],
     knowledge: {
       section: await notifyKnowledge(options, notices),
-      isRecorded: options.tools.some(({ name }) => name === "add_knowledge"),
+      isRecorded: options.tools.some((tool) => tool.name === "add_knowledge" && !tool.isRefused?.()),
     },
   };
   return { systemPrompt: composeSystemPrompt(parts), parts, notices };
-}
-
-function toSandboxView({ setting, sharesProcesses, network }: PromptOptions["sandbox"]) {
-  return { mayLeave: setting !== "required", sharesProcesses, network };
 }
 
 /** Converts a warning of the library into a notice for the user. */

@@ -66,7 +66,8 @@ export class SessionSandbox {
 
   /** True unless it is already known that commands will not be sandboxed. */
   get isExpected(): boolean {
-    return this.found !== undefined && "path" in this.found;
+    const hasFailed = this.tried !== undefined && this.tried.box === undefined;
+    return this.found !== undefined && "path" in this.found && !hasFailed;
   }
 
   /** The hosts that sandboxed commands reach; commands that share no namespaces reach none. */

@@ -75,6 +75,11 @@ export class SessionManager {
     return buildPathContext(this.session.log.path());
   }
 
+  /** The system prompt of the next request. */
+  get systemPrompt(): string {
+    return this.guard.systemPrompt;
+  }
+
   /** The whole session, including all other branches. */
   get branches(): SessionBranches {
     return new OpenBranches({ opened: this.session, guard: this.guard, session: this });

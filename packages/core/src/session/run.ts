@@ -141,8 +141,10 @@ function createKnowledgeReminder(
   log: SessionLog,
   { interval, tools }: { interval: number | undefined; tools: AgentLoopConfig["tools"] },
 ): (() => string | undefined) | undefined {
-  if (interval === undefined || !tools.some(({ name }) => name === TOOL)) return undefined;
+  const tool = tools.find(({ name }) => name === TOOL);
+  if (interval === undefined || tool === undefined) return undefined;
   return () => {
+    if (tool.isRefused?.()) return undefined;
     if (countQuietReplies(log, interval) < interval) return undefined;
     const turns = interval === 1 ? "The last turn has" : `The last ${interval} turns have`;
     return `[Reminder: ${turns} recorded no knowledge. ${REMINDER_END}`;

@@ -167,6 +167,11 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
    * request, so this may only change when the request changes anyway, as at a compaction.
    */
   isOffered?(): boolean;
+  /**
+   * True while every call is refused, as in the mode `plan`: the tool is still offered, but nothing asks the model to
+   * call it.
+   */
+  isRefused?(): boolean;
   /** Described to the model only together with the tool of that name. */
   goesWith?: string;
   /** True when the call changes nothing: such calls run in parallel. */

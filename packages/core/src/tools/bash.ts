@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Tool } from "../tool/types.ts";
+import { withoutArguments } from "./file-tools.ts";
 import INPUT_SCHEMAS from "./input-schemas.json";
 import type { JobToolOptions } from "./job-tools.ts";
 import { loadParameters } from "./load-parameters.ts";
@@ -9,23 +10,33 @@ import type { Workspace } from "./workspace.ts";
 /** The arguments of a call, validated by `bashParameters`. */
 export type BashArguments = z.output<BashParameters>;
 
-/**
- * Runs shell commands, each from the working directory, with no terminal, an empty stdin and no keys.
- * @param options.offersJobs false: the arguments about jobs are not described.
- */
-export function createBashTool(
-  workspace: Workspace,
-  { offersJobs = workspace.jobs !== undefined }: JobToolOptions = {},
-): Tool<BashParameters> {
+/** What the model is told of the tool for commands; the other arguments are taken all the same. */
+export interface BashToolOptions extends JobToolOptions {
+  /** False where no command runs outside a sandbox on request: because there is none, or because it is required. */
+  offersOutside?: boolean;
+  /** False where no command may outlive the session. */
+  offersDetach?: boolean;
+  /** False where each command has a localhost of its own. */
+  sharesLocalhost?: boolean;
+}
+
+/** Runs shell commands, each from the working directory, with no terminal, an empty stdin and no keys. */
+export function createBashTool(workspace: Workspace, options: BashToolOptions = {}): Tool<BashParameters> {
+  const { offersJobs = workspace.jobs !== undefined, offersOutside = true, offersDetach = true } = options;
+  const hidden = [
+    ...(offersJobs ? [] : JOB_ARGUMENTS),
+    ...(offersDetach ? [] : ["detach"]),
+    ...(offersOutside ? [] : ["outside_sandbox", "reason"]),
+  ];
   return {
     name: "bash",
     description:
       "Runs a shell command. Every call starts in the working directory, with an empty stdin and no terminal. " +
-      `Long output is cut in the middle and kept whole in a file. ${offersJobs ? WITH_JOBS : WITHOUT_JOBS}`,
+      `Long output is cut in the middle and kept whole in a file. ${offersJobs ? describeJobs(options) : WITHOUT_JOBS}`,
     get parameters() {
       return loadParameters().bashParameters;
     },
-    inputSchema: offersJobs ? INPUT_SCHEMAS.bash : withoutJobArguments(INPUT_SCHEMAS.bash),
+    inputSchema: withoutArguments(INPUT_SCHEMAS.bash, hidden),
     approval(args) {
       const detach = args.detach === true;
       const isOutside = workspace.sandboxState !== undefined && (detach || args.outside_sandbox === true);
@@ -58,17 +69,17 @@ export function createBashTool(
   };
 }
 
-const WITH_JOBS =
-  "Output and exit code always come back: no `| tail`, no `echo $?`. " +
-  'At its time limit a command is killed, or moved to the background with on_timeout "background". Start servers and ' +
-  "watchers with background: true; later calls reach them, job_output shows what they print, and they live until the " +
-  "session ends.";
-const WITHOUT_JOBS = "Start servers and watchers with `&`; they live until the session ends.";
-
-function withoutJobArguments(schema: typeof INPUT_SCHEMAS.bash): Record<string, unknown> {
-  const { background: _, on_timeout: __, detach: ___, ...properties } = schema.properties;
-  return { ...schema, properties };
+function describeJobs({ sharesLocalhost = true }: BashToolOptions): string {
+  return (
+    "Output and exit code always come back: no `| tail`, no `echo $?`. " +
+    'At its time limit a command is killed, or moved to the background with on_timeout "background". Start servers and ' +
+    `watchers with background: true; ${sharesLocalhost ? "later calls reach them, " : ""}job_output shows what they print, ` +
+    "and they live until the session ends."
+  );
 }
+
+const JOB_ARGUMENTS = ["background", "on_timeout", "detach"];
+const WITHOUT_JOBS = "Start servers and watchers with `&`; they live until the session ends.";
 
 // A few terminal rows: the model's stated reason must not displace the command itself.
 const MAX_SHOWN_CHARS = 500;

@@ -1,7 +1,7 @@
 import type { Tool } from "../tool/types.ts";
-import { createBashTool } from "./bash.ts";
+import { type BashToolOptions, createBashTool } from "./bash.ts";
 import { createEditTool, createReadTool, createWriteTool } from "./file-tools.ts";
-import { createJobTools, type JobToolOptions } from "./job-tools.ts";
+import { createJobTools } from "./job-tools.ts";
 import { createApplyPatchTool } from "./patch-tool.ts";
 import { createGlobTool, createGrepTool, createLsTool } from "./search-tools.ts";
 import type { Workspace } from "./workspace.ts";
@@ -12,7 +12,7 @@ export { createRecallTool, type RecallSource } from "./recall.ts";
 export { createTodoTool } from "./todo.ts";
 
 /** Which of the tools the model is told of. */
-export interface ToolOptions extends JobToolOptions {
+export interface ToolOptions extends BashToolOptions {
   /**
    * True while the model is one that knows `apply_patch`, which then takes the place of `edit` and `write`; these can be
    * called all the same. Without this function there is no such tool.

@@ -56,7 +56,7 @@ export type ApplyPatchParameters = typeof applyPatchParameters;
 
 const MAX_TIMEOUT_MS = 600_000;
 
-/** `outside_sandbox` asks the user, and has no effect when commands are not sandboxed. */
+/** `outside_sandbox` needs approval, and has no effect when commands are not sandboxed. */
 export const bashParameters = z.strictObject({
   command: z.string().min(1),
   timeout: z
@@ -66,14 +66,11 @@ export const bashParameters = z.strictObject({
     .optional()
     .describe("Milliseconds; default 120000"),
   description: z.string().optional().describe("What it does, in a few words"),
-  outside_sandbox: z
-    .boolean()
-    .optional()
-    .describe("Where commands are sandboxed: ask the user to run it outside"),
+  outside_sandbox: z.boolean().optional().describe("Request to run it outside the sandbox"),
   reason: z.string().optional().describe("Why outside"),
   background: z.boolean().optional().describe("Start it as a job and return at once"),
   on_timeout: z.enum(["kill", "background"]).optional().describe("Default kill"),
-  detach: z.boolean().optional().describe("With background: ask the user to let it outlive the session"),
+  detach: z.boolean().optional().describe("With background: request to let it outlive the session"),
 });
 
 /** See `ReadParameters`. */

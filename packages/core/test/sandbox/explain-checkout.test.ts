@@ -55,7 +55,7 @@ test("a moved file matters to git only if git tracks it, or if it made a reposit
   const explain = (path: string) => explainMoved([`${root}/${path}`], { root, mayLeave: true });
   expect(explain(".env")).toEqual([]);
   expect(explain("made/.git")).toEqual([
-    "commands in the sandbox cannot create a repository: to create one, run it with outside_sandbox and a reason; the user will be asked",
+    "commands in the sandbox cannot create a repository: to create one, run it with outside_sandbox and a reason; that needs approval",
   ]);
 });
 

@@ -63,7 +63,7 @@ describe.skipIf(problem !== undefined)("git in the sandbox", () => {
       git(here, "checkout", "-q", "main");
     });
     const tracked =
-      "[git tracks .github/workflows, which git status now shows as deleted: do not commit that. Undo this, and run it with outside_sandbox and a reason; the user will be asked]";
+      "[git tracks .github/workflows, which git status now shows as deleted: do not commit that. Undo this, and run it with outside_sandbox and a reason; that needs approval]";
     expect((await place.run("git checkout -q feat")).output).toContain(tracked);
     await place.run("git checkout -q -f main", { outside: true });
     const unwritten =

@@ -116,7 +116,7 @@ describe.skipIf(problem !== undefined)("a sandboxed command cannot reach a liste
     expect(output).toContain(
       "it ran in a sandbox: there is no network but this session's own localhost, and no access to services outside it. ",
     );
-    expect(output).toContain("call bash again with outside_sandbox and a reason; the user will be asked");
+    expect(output).toContain("call bash again with outside_sandbox and a reason; that needs approval");
   });
 
   test("except its own, in one command and in the background", async () => {

@@ -224,13 +224,11 @@ describe("the tool", () => {
 
   test("is offered unless writing is disabled", () => {
     const { tool } = makePlace();
-    const isOffered = (mode: "ask" | "deny" | "plan", permission?: "write" | "execute") =>
+    const isOffered = (permission?: "write" | "execute") =>
       selectOfferedTools([tool], {
-        mode,
         rules: permission ? [{ permission, pattern: "*", action: "deny" }] : [],
       }).length === 1;
-    expect([isOffered("ask"), isOffered("deny"), isOffered("ask", "execute")]).toEqual([true, true, true]);
-    expect([isOffered("plan"), isOffered("ask", "write")]).toEqual([false, false]);
+    expect([isOffered(), isOffered("execute"), isOffered("write")]).toEqual([true, true, false]);
   });
 
   test("tells the model what is required and what is optional", () => {

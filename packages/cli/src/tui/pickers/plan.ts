@@ -38,12 +38,6 @@ export async function offerPlan(path: readonly SessionEntry[], context: CommandC
 }
 
 async function implement(mode: ApprovalMode, context: CommandContext): Promise<void> {
-  const { approval } = await context.session();
-  if (approval.atOpening === "plan") {
-    // A session opened in plan mode has no tools that change anything.
-    approval.mode = mode;
-    await context.reopen({ how: "reload" });
-  }
   await chooseApprovalMode(mode, context);
   context.send(PROMPT);
 }

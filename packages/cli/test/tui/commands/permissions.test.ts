@@ -213,14 +213,4 @@ describe("approval modes", () => {
     await typed.say("make it");
     expect(existsSync(join(place.project, "made"))).toBe(true);
   });
-
-  test("tell a user who leaves plan, in which the session was opened, how the model gets its tools", async () => {
-    const typed = await start({ options: { approval: "plan" } });
-    await typed.press("shift+tab");
-    expect(typed.view.hint).toContain("/reload");
-    await typed.run("/reload");
-    await typed.press("shift+tab");
-    expect(typed.view.hint).toContain("Mode accept-edits: ");
-    expect(typed.view.hint).not.toContain("/reload");
-  });
 });

@@ -83,7 +83,7 @@ function isTracked(path: string, root: string): boolean {
 
 function describeFurther(mayLeave: boolean): string {
   return mayLeave
-    ? "run it with outside_sandbox and a reason; the user will be asked"
+    ? "run it with outside_sandbox and a reason; that needs approval"
     : "ask the user to run it";
 }
 
@@ -163,7 +163,7 @@ export function explainOutput(
 
 function describeExit(mayLeave: boolean): string {
   return mayLeave
-    ? "If it needs more, call bash again with outside_sandbox and a reason; the user will be asked"
+    ? "If it needs more, call bash again with outside_sandbox and a reason; that needs approval"
     : "The user's settings do not allow commands outside the sandbox";
 }
 

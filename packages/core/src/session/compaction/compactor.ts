@@ -339,7 +339,7 @@ export async function flushKnowledge(
   agentConfig: AgentLoopConfig,
   request: Omit<UpcomingRequest, "overflow">,
 ): Promise<void> {
-  if (!agentConfig.tools.some(({ name }) => name === TOOL)) return;
+  if (!agentConfig.tools.some((tool) => tool.name === TOOL && !tool.isRefused?.())) return;
   const { context, signal, emit, countUsage } = request;
   const asked = { role: "user" as const, content: FLUSH_INSTRUCTION.trim(), timestamp: now() };
   try {
