@@ -5,6 +5,7 @@ import {
   createAddKnowledgeTool,
   createAskUserTool,
   createRecallTool,
+  createSkillTool,
   createTodoTool,
   createTools,
 } from "../src/tools/index.ts";
@@ -33,6 +34,7 @@ export function makeInputSchemas(): Record<string, unknown> {
     recall,
     createTodoTool(() => {}),
     createAskUserTool(undefined),
+    createSkillTool({ load: async () => ({ output: "" }), read: async () => ({ output: "" }) }),
   ];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }

@@ -19,6 +19,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["types.ts", "infrastructure", "tool/types.ts"],
   checkpoint: ["types.ts", "infrastructure", "tool/types.ts"],
   jobs: ["types.ts", "infrastructure"],
+  definitions: ["types.ts", "infrastructure"],
+  "prompt-commands": ["types.ts", "infrastructure", "definitions", "config/trust-items.ts"],
+  skills: [
+    "types.ts",
+    "infrastructure",
+    "definitions",
+    "config/trust-items.ts",
+    "prompt-commands",
+    "tool/types.ts",
+    "tools",
+  ],
   tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
   agent: ["types.ts", "event-stream.ts", "history.ts", "provider/types.ts", "tool"],
   session: [

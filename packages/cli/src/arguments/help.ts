@@ -19,11 +19,9 @@ export function formatHelp(): string {
     ),
     formatLine("       diligent help COMMAND", "help for one command"),
     ...GROUPS.flatMap(([group, title]) => formatGroup(title, group)),
-    "",
     "Examples:",
     '  diligent "why does the login test fail?"',
     '  git diff | diligent -p "review this change" --output-format json',
-    "",
     "Exit codes: 0 done, 1 failed, 2 bad usage, 3 limit, 4 approval, 128+N signal N",
     "",
   ].join("\n");

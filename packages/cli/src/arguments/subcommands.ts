@@ -203,6 +203,22 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  skills: {
+    about: "list, check and create skills",
+    title: "the skills of this project and your own",
+    usage: [
+      ["[list]", "list them with their sources, and what is wrong with them"],
+      ["show NAME", "print the text of a skill"],
+      ["check DIR", "check the skill in DIR against the specification"],
+      ["new NAME", "create .diligent/skills/NAME/SKILL.md"],
+    ],
+    words: ["list", "show", "check", "new"],
+    options: [JSON_OPTION],
+    notes: [
+      "Skills are read from .diligent/skills, .agents/skills, .claude/skills and those of other agents, from the working directory up to the project root, and from ~/.config/diligent/skills, ~/.agents/skills, ~/.claude/skills and ~/.codex/skills. Those of the project are used once you trust it. In a prompt, /skill:NAME and $NAME use one. Exit code 1: the checked skill cannot be loaded.",
+    ],
+    isOfProject: true,
+  },
   models: {
     about: "list the models",
     title: "the models for --model and for the configuration",
@@ -275,7 +291,7 @@ const PAGES = {
 /** A word that is a subcommand when it comes first. */
 export type SubcommandName = keyof typeof PAGES;
 
-type NameWithWords = "sessions" | "knowledge" | "completions";
+type NameWithWords = "sessions" | "knowledge" | "skills" | "completions";
 
 /** The allowed first words of a subcommand, for those that have any. */
 export type SubcommandWord<Name extends NameWithWords> = (typeof PAGES)[Name]["words"][number];

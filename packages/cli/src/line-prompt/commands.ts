@@ -1,8 +1,9 @@
-import type { ProjectSession } from "@diligent/core/harness";
+import { findCommand, type ProjectSession } from "@diligent/core/harness";
 import type { AgentEvent, Environment } from "@diligent/core/run";
 import { describeTodos } from "../print/summary.ts";
 import { compactConversation, leaveBranch, type SummaryControl } from "../session/conversation.ts";
 import type { Reopening } from "../session/session-controller.ts";
+import { toSlashCommand } from "../tui/commands/extension-commands.ts";
 import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../tui/commands/index.ts";
 import type { CommandContext, SlashCommand } from "../tui/commands/types.ts";
 import { createKeymap } from "../tui/keys/keymap.ts";
@@ -81,7 +82,9 @@ function createPlainContext(deps: PlainContextDeps): CommandContext {
     quit: deps.quit,
     keymap: createKeymap(),
     environment: deps.environment,
-    commands: SLASH_COMMANDS,
+    get commands() {
+      return [...SLASH_COMMANDS, ...opened().extensionCommands.map(toSlashCommand)];
+    },
   };
   return context;
 }
@@ -148,7 +151,11 @@ export class PlainCommands {
   /** @throws what the command throws, or Error for a command that does not exist or is not available here. */
   async run(line: string): Promise<void> {
     const read = readCommandLine(line, SLASH_COMMANDS);
-    if (read.kind === "unknown") throw new Error(describeUnknown(read));
+    if (read.kind === "unknown") {
+      const { extensionCommands } = this.deps.opened();
+      if (findCommand(read.name, extensionCommands) === undefined) throw new Error(describeUnknown(read));
+      return this.deps.send(line);
+    }
     if (read.kind === "prompt") return this.deps.send(read.text);
     const { command, argument } = read;
     if (command.needsScreen) throw new Error(`/${command.name} needs the full screen, not --plain-ui.`);

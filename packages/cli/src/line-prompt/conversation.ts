@@ -1,6 +1,8 @@
+import type { ContentBlock } from "@diligent/core/run";
 import { describeError } from "../errors.ts";
 import type { CliOutput } from "../io/io.ts";
 import { ActiveTask, runPrompt } from "../session/conversation.ts";
+import { expandToContent } from "../session/expand-prompt.ts";
 import { runShellLine, type ShellLine, shareShellLine } from "../shell-line.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import type { PlainCommands, PlainContextDeps } from "./commands.ts";
@@ -93,18 +95,33 @@ export class LineConversation {
 
   /** Starts a run; like all other starts, call it only while no task is running. */
   begin(prompt: string): void {
-    const { session, noteInput } = this.deps.opened();
-    noteInput(prompt);
+    const opened = this.deps.opened();
+    opened.noteInput(prompt);
     this.commands?.forgetList();
     const { transcript } = this;
-    void this.work.begin("run", (signal) =>
-      runPrompt(session, prompt, { signal, show: (event) => transcript.show(event) }),
-    );
+    void this.work.begin("run", async (signal) => {
+      const content = await this.expand(prompt, signal);
+      if (content === undefined) return;
+      await runPrompt(opened.session, content, { signal, show: (event) => transcript.show(event) });
+    });
   }
 
   /** Sends a prompt into the current run. */
-  steer(prompt: string): void {
-    this.deps.opened().session.steer(prompt);
+  async steer(prompt: string): Promise<void> {
+    const { session } = this.deps.opened();
+    const content = await this.expand(prompt, this.work.signal ?? new AbortController().signal);
+    if (content !== undefined) session.steer(content);
+  }
+
+  /** What is sent for a prompt; undefined if its command only had something to say, which is shown. */
+  private async expand(prompt: string, signal: AbortSignal): Promise<string | ContentBlock[] | undefined> {
+    const expanded = await expandToContent(prompt, { opened: this.deps.opened(), signal });
+    if ("kind" in expanded) {
+      this.line(expanded.text);
+      return undefined;
+    }
+    for (const text of expanded.notes) this.line(text);
+    return expanded.content;
   }
 
   /** Starts a slash command. */

@@ -144,7 +144,8 @@ export class InputLines {
     const { conversation } = this;
     if (this.deps.isShuttingDown()) return;
     if (conversation.doing === undefined) conversation.begin(text);
-    else if (conversation.doing === "run") conversation.steer(text);
+    else if (conversation.doing === "run")
+      void conversation.steer(text).catch((error: unknown) => conversation.fail(error));
     else this.waiting.push(line);
   }
 
@@ -202,7 +203,7 @@ type InputLine =
   | { kind: "shell"; line: ShellLine };
 
 // A slash or a dot follows in a path, but not in a command.
-const COMMAND = /^\/([\w-]+|\?)(?:\s+([\s\S]*))?$/;
+const COMMAND = /^\/([\w-][\w:-]*|\?)(?:\s+([\s\S]*))?$/;
 const QUIT = new Set(["quit", "exit", "q"]);
 
 /** Parses a line; `//` at the start stands for a prompt that starts with one slash. */

@@ -1,5 +1,5 @@
 import type { ProjectSession } from "@diligent/core/harness";
-import { now, type SerializableError, sleep } from "@diligent/core/run";
+import { type ContentBlock, now, type SerializableError, sleep } from "@diligent/core/run";
 import type { OutputFormat, RunCommand } from "../arguments/command.ts";
 import {
   describeError,
@@ -9,9 +9,11 @@ import {
   SIGNAL_EXIT_CODES,
   UsageError,
 } from "../errors.ts";
-import { type CliInput, type CliIo, type SignalName, writeFailure } from "../io/io.ts";
+import { type CliInput, type CliIo, type SignalName, writeFailure, writeLine } from "../io/io.ts";
 import { IdleCleanup } from "../io/memory.ts";
+import { expandToContent } from "../session/expand-prompt.ts";
 import { startSession } from "../session/start-session.ts";
+import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { VERSION } from "../version.ts";
 import { createTextOutput, type RunOutput } from "./output.ts";
 import { addEventToSummary, createRunSummary, endSummary, type RunSummary } from "./summary.ts";
@@ -43,7 +45,8 @@ export async function runPrint(command: RunCommand, io: CliIo): Promise<number> 
       },
     );
     try {
-      const deps = { opened, io, watch, format: command.options.outputFormat ?? "text" };
+      const { prompt: words = "", options } = command;
+      const deps = { opened, io, watch, words, format: options.outputFormat ?? "text" };
       return await runPrompt(await reading, deps);
     } finally {
       opened.close();
@@ -67,17 +70,42 @@ interface RunDeps {
   opened: ProjectSession;
   io: CliIo;
   watch: SignalWatch;
+  /** The part of the prompt that is from the arguments: only there is a command one. */
+  words: string;
   format: OutputFormat;
 }
 
 async function runPrompt(prompt: string, deps: RunDeps): Promise<number> {
   const { io, watch } = deps;
   if (watch.received) return SIGNAL_EXIT_CODES[watch.received];
-  const summary = await runAndReport(prompt, deps);
+  const expanded = await expandPrompt(prompt, deps);
+  if ("kind" in expanded) {
+    writeLine(io.stdout, sanitizeTerminalText(expanded.text));
+    return EXIT_SUCCESS;
+  }
+  const summary = await runAndReport({ prompt, ...expanded }, deps);
   return toExitCode(summary, io, watch);
 }
 
-async function runAndReport(prompt: string, { opened, io, watch, format }: RunDeps): Promise<RunSummary> {
+/** Piped input comes from others: a command is only what the arguments begin with. */
+function expandPrompt(prompt: string, { opened, watch, words }: RunDeps) {
+  if (words.trim() === "") return { content: prompt, notes: [] };
+  const before = prompt.slice(0, prompt.length - words.length);
+  return expandToContent(words, { opened, signal: watch.stop, before });
+}
+
+/** What the user wrote, and what is sent for it. */
+interface SentPrompt {
+  prompt: string;
+  content: string | ContentBlock[];
+  /** Lines about its attachments. */
+  notes: readonly string[];
+}
+
+async function runAndReport(
+  { prompt, content, notes }: SentPrompt,
+  { opened, io, watch, format }: RunDeps,
+): Promise<RunSummary> {
   const { session, model, cwd, notices } = opened;
   const output = await OUTPUTS[format](io);
   const startedAt = performance.now();
@@ -86,11 +114,12 @@ async function runAndReport(prompt: string, { opened, io, watch, format }: RunDe
   opened.noteInput(prompt);
   output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
   for (const notice of notices) output.notice(notice);
+  for (const message of notes) output.notice({ level: "info", code: "attachment", message });
   try {
     const signal = AbortSignal.any([watch.stop, io.stdout.closed]);
     // The prompt is saved before anything else: the sender of the signal may not wait.
     watch.stop.addEventListener("abort", () => session.flush());
-    const events = session.run({ role: "user", content: prompt, timestamp: now() }, { signal });
+    const events = session.run({ role: "user", content, timestamp: now() }, { signal });
     const ended = events.consume((event) => {
       // A run that does not stop in time may still emit events, but the result comes last.
       if (summary.stopReason !== undefined) return;

@@ -246,6 +246,7 @@ class Interaction {
   readonly picker: OpenPicker;
   readonly lines: TypedLines;
   readonly context: CommandContext;
+  private opened: ProjectSession | undefined;
   /** The session is open, and the questions that precede the first prompt are answered. */
   private readonly ready = Promise.withResolvers<void>();
 
@@ -297,7 +298,8 @@ class Interaction {
       },
       warn: (text) => this.context.show(notice("warning", text)),
       notify: (text) => this.context.show(notice("info", text)),
-      onOpened(opened) {
+      onOpened: (opened) => {
+        this.opened = opened;
         display.configureFor(opened);
         jobs.open(opened);
         if (prompt.openSession(opened))
@@ -312,6 +314,7 @@ class Interaction {
       picker: this.picker,
       keys,
       environment,
+      extensionCommands: () => this.opened?.extensionCommands ?? [],
       submit: (text) => this.lines.submit(text),
       lendTerminal: (run) => display.lend(run),
       onAnyExit: (cleanUp) => io.onAnyExit(cleanUp),
@@ -336,10 +339,10 @@ class Interaction {
    */
   async begin(opened: ProjectSession): Promise<void> {
     const { trust, knowledgeTrust } = opened.loaded;
-    const isWaiting = [trust, knowledgeTrust.state].some(
+    const isSettingWaiting = [trust, knowledgeTrust.state].some(
       (state) => state === "untrusted" || state === "changed",
     );
-    if (isWaiting) {
+    if (isSettingWaiting || opened.hasWaitingDefinitions) {
       const { askForTrustFirst } = await import("./pickers/trust.ts");
       await askForTrustFirst(opened, this.context).catch(this.fail);
     }

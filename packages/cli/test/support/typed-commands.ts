@@ -92,6 +92,7 @@ export class TypedCommands {
       },
       picker: this.picker,
       keys: { keymap: this.keymap, editorKeys: {}, reload: async () => [] },
+      extensionCommands: () => [],
       environment: this.io.environment,
       submit: (text) => void this.say(text),
       lendTerminal: (run) => run(new AbortController().signal),

@@ -1,7 +1,7 @@
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { ConfigWarning } from "./errors.ts";
 import { type ChangedSetting, compareSettings } from "./settings.ts";
-import { readTrust, type TrustedItem, type TrustedProject } from "./trust-store.ts";
+import type { TrustedItem, TrustedProject } from "./trust-store.ts";
 
 /**
  * A definition in the project, such as a skill, a command or a server, that takes effect only once the user trusts it
@@ -146,6 +146,8 @@ export class ProjectTrust {
 
   private async readRecords(): Promise<ItemRecord[]> {
     const { root, environment, trustedOnce } = this.options;
+    // Most projects define nothing that needs trust, and then its reader is not loaded.
+    const { readTrust } = await import("./trust-store.ts");
     const { projects, warnings } = await readTrust(environment);
     this.warnings.push(...warnings);
     return [projects.find(({ directory }) => directory === root), trustedOnce].filter(

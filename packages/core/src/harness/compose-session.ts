@@ -60,7 +60,7 @@ import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
-import type { HarnessOverrides, ModelChange, ModelChoice, Notice } from "./types.ts";
+import type { HarnessOverrides, ModelChange, ModelChoice, Notice, SessionScope } from "./types.ts";
 
 /** Wraps every request of a session; `note` writes to the request log, if there is one. */
 export type WrapStream = (
@@ -118,6 +118,8 @@ export interface ComposedSession {
   sessionsDirectory: string;
   /** Records changes of the project so that they can be undone. */
   checkpoints: SessionCheckpoints;
+  /** The session as its extensions see it. */
+  scope: SessionScope;
   /** Redacts provider keys and other secrets in everything that the session shows, saves and sends. */
   redactor: SecretRedactor;
   /** The parts of the system prompt. */
@@ -161,7 +163,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     resolvePath: (given) => resolveFilePath({ cwd, environment }, given),
   });
   const files = new FileTracker();
-  const additions = await openAdditions(options.extensions, {
+  const scope: SessionScope = {
     sessionId,
     cwd,
     root,
@@ -173,7 +175,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     model: () => currentModel,
     mode: options.currentMode,
     session: () => opened,
-  });
+  };
+  const additions = await openAdditions(options.extensions, scope);
   const tools = createSessionTools(options, {
     files,
     added: additions.flatMap((addition) => addition.tools ?? []),
@@ -243,6 +246,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     fallback,
     effort,
     sessionsDirectory: paths.sessions,
+    scope,
     checkpoints: services.checkpoints,
     redactor,
     notices: [

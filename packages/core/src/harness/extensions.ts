@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../config/loader.ts";
+import type { ProjectTrust } from "../config/trust-items.ts";
+import { hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
-
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
 
 /** Where the program's own extensions are loaded. */
@@ -12,6 +13,8 @@ export interface ExtensionPlace {
   loaded: LoadedConfig;
   /** False: nothing is written to the project. */
   isPersistent: boolean;
+  /** Decides which definitions of the project take effect; loaded on first use. */
+  trust(): Promise<ProjectTrust>;
   /** To open further sessions; they get the same extensions. */
   harness: Harness;
 }
@@ -27,7 +30,14 @@ export interface ExtensionLoader {
 }
 
 /** In the order in which their tools and prompt sections appear. */
-const LOADERS: readonly ExtensionLoader[] = [];
+const LOADERS: readonly ExtensionLoader[] = [
+  {
+    name: "skills",
+    isWanted: ({ cwd, loaded, environment }) =>
+      hasDefinitions({ cwd, root: loaded.projectRoot, environment }, SKILL_LOCATIONS),
+    load: async (place) => (await import("./skills.ts")).openSkills(place),
+  },
+];
 
 /** The extensions of one harness: those that it was given, then those that the program loads. */
 export class HarnessExtensions {

@@ -1,5 +1,6 @@
 import type { GrantStore } from "../approval/grant-store.ts";
 import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
+import type { ProjectTrust } from "../config/trust-items.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
@@ -11,10 +12,13 @@ import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals } from "./approve.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
 import type { ProjectStart } from "./earlier-session.ts";
+import { type ExpandedLine, expandLine } from "./expand-prompt.ts";
 import { HarnessExtensions } from "./extensions.ts";
 import { loadConfig } from "./load-config.ts";
 import { createSessionHostQuestion, NetworkLog } from "./network-log.ts";
 import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
+import { toNotice } from "./session-prompt.ts";
+import { openProjectTrust } from "./trust.ts";
 import type {
   ExtensionCommand,
   Harness,
@@ -65,6 +69,12 @@ export interface ProjectSession
    * @throws UsageError when one of the files is invalid: the rules are unchanged then.
    */
   reloadRules(): Promise<void>;
+  /** True if definitions of the project, such as skills, are not used because they are not trusted. */
+  hasWaitingDefinitions: boolean;
+  /** The commands of all extensions, for lists. */
+  extensionCommands: readonly ExtensionCommand[];
+  /** What a line of the user stands for, see `expandLine`; undefined if it is sent as it is. @throws UsageError */
+  expandLine(text: string, signal: AbortSignal): Promise<ExpandedLine | undefined>;
   /** The user's changes since the session was opened. */
   chosen: ModelChange;
   /** The recording of the models' replies, if there is one. */
@@ -109,6 +119,7 @@ export class ProjectHarness implements Harness {
   /** The ends of the commands of sessions that were closed. */
   private readonly endings: Promise<void>[] = [];
   private readonly extensions: HarnessExtensions;
+  private trust: Promise<ProjectTrust> | undefined;
 
   constructor(
     readonly cwd: string,
@@ -121,6 +132,7 @@ export class ProjectHarness implements Harness {
       environment,
       loaded,
       isPersistent: overrides.persist ?? true,
+      trust: () => this.openTrust(),
       harness: this,
     });
   }
@@ -184,9 +196,17 @@ export class ProjectHarness implements Harness {
       choices.ask &&
       createSessionHostQuestion({ approve, session: composed.session, redactor: composed.redactor });
     if (persist) grants.saveFor(composed.session.sessionId);
-    const opened = this.toSession(composed, { approval, grants, recording, commands, networkLog });
+    const trust = await this.trust;
+    composed.notices.push(...(trust?.describe().map(toNotice) ?? []));
+    const opened = this.toSession(composed, trust, { approval, grants, recording, commands, networkLog });
     this.sessions.add(opened);
     return opened;
+  }
+
+  private openTrust(): Promise<ProjectTrust> {
+    const { environment, loaded, overrides } = this;
+    this.trust ??= openProjectTrust(loaded, { environment, trustedOnce: overrides.trustedOnce });
+    return this.trust;
   }
 
   flush(): void {
@@ -242,6 +262,7 @@ export class ProjectHarness implements Harness {
 
   private toSession(
     composed: ComposedSession,
+    trust: ProjectTrust | undefined,
     {
       networkLog,
       ...parts
@@ -263,6 +284,13 @@ export class ProjectHarness implements Harness {
         return readNetworkRecords(composed.session.branches.entries);
       },
       reloadRules: () => this.reloadRules(opened),
+      hasWaitingDefinitions: trust?.isWaiting ?? false,
+      extensionCommands: this.commands,
+      expandLine: async (text, signal) => {
+        const commands = this.commands;
+        if (commands.length === 0) return undefined;
+        return expandLine(text, { commands, session: composed.scope, signal });
+      },
       gitBranch: readGitBranch(root),
       chosen: {},
       workspace: {

@@ -1,10 +1,13 @@
 /** Composes sessions for every front end: the command line, programs that use the library, editor servers. */
 
+export { checkSkill, readSkillText } from "../skills/check-skill.ts";
+export { isSkillName } from "../skills/parse-skill.ts";
 export type { AskUser } from "../tools/ask-user.ts";
 export type { UserQuestion } from "../types.ts";
 export { type Approvals, requestedCommand, STOPPED_ANSWER } from "./approve.ts";
 export type { EarlierSession, HeldSession, ProjectReference, ProjectStart } from "./earlier-session.ts";
 export { MissingKeyError } from "./errors.ts";
+export { type ExpandedLine, findCommand } from "./expand-prompt.ts";
 export {
   createProjectHarness,
   type ProjectChoices,
@@ -16,11 +19,13 @@ export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts
 export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS } from "./models.ts";
 export { hasPlan } from "./plan-mode.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
-export { describeProjectTrust } from "./trust.ts";
+export { type ListedSkill, listSkills } from "./skills.ts";
+export { describeProjectTrust, openProjectTrust } from "./trust.ts";
 export type {
   AskedVerdict,
   AskPerson,
   CommandEdit,
+  ExtensionCommand,
   ModelChange,
   ModelChoice,
   Notice,

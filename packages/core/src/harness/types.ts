@@ -204,14 +204,17 @@ export interface ActionCommand extends CommandListing {
 export interface PromptCommand extends CommandListing {
   /**
    * What is sent to the model instead of the command.
+   * @param session the session in which it was entered.
    * @throws UsageError when there is nothing to send, with a sentence for the user.
    */
-  toPrompt(args: string, signal: AbortSignal): Promise<PromptExpansion>;
+  toPrompt(args: string, signal: AbortSignal, session: SessionScope): Promise<PromptExpansion>;
 }
 
 /** The prompt that a command stands for. */
 export interface PromptExpansion {
   text: string;
+  /** Paths in the text, as written: the files are attached if they are in the project and hold no secrets. */
+  mentions?: readonly string[] | undefined;
 }
 
 /** A command that front ends offer by its name. */

@@ -165,6 +165,15 @@ export const recallParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type RecallParameters = typeof recallParameters;
 
+/** Without `file`, the skill itself; a `name` that no skill has is searched for. */
+export const skillParameters = z.strictObject({
+  name: z.string(),
+  file: z.string().optional().describe("Path of a file of the skill"),
+});
+
+/** See `ReadParameters`. */
+export type SkillParameters = typeof skillParameters;
+
 const MAX_TODOS = 100;
 const todoText = () => z.string().trim().min(1).max(1_000);
 

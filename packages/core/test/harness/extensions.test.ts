@@ -105,7 +105,14 @@ test("what the program loads itself is loaded once, only where it is wanted, and
   const loaders = [makeLoader("wanted", true, 1), makeLoader("not wanted", false)];
   const extensions = new HarnessExtensions(
     [given],
-    { cwd, environment, loaded, isPersistent: false, harness },
+    {
+      cwd,
+      environment,
+      loaded,
+      isPersistent: false,
+      trust: () => Promise.reject(new Error("not used")),
+      harness,
+    },
     loaders,
   );
   expect(extensions.all).toEqual([given]);

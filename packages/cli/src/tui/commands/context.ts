@@ -1,4 +1,4 @@
-import type { ModelChange, ProjectSession } from "@diligent/core/harness";
+import type { ExtensionCommand, ModelChange, ProjectSession } from "@diligent/core/harness";
 import type { Environment } from "@diligent/core/run";
 import { cycleApprovalMode } from "../../approval/permissions.ts";
 import type { Reopening, SessionController } from "../../session/session-controller.ts";
@@ -12,6 +12,7 @@ import type { OpenPicker } from "../pickers/picker.ts";
 import { toStatus } from "../session-status.ts";
 import { toResumedBlocks } from "../transcript.ts";
 import { finish, isCallBlock, notice, rememberExpandable } from "../view.ts";
+import { toSlashCommand } from "./extension-commands.ts";
 import { SLASH_COMMANDS } from "./index.ts";
 import type { CommandContext } from "./types.ts";
 
@@ -24,6 +25,8 @@ interface ContextDeps {
   picker: Pick<OpenPicker, "open">;
   keys: Pick<ReloadableKeys, "keymap" | "editorKeys" | "reload">;
   environment: Environment;
+  /** The commands of the session's extensions; none while it is being opened. */
+  extensionCommands(): readonly ExtensionCommand[];
   /** Sends typed text. */
   submit(text: string): void;
   lendTerminal: CommandContext["lendTerminal"];
@@ -76,7 +79,9 @@ export function createCommandContext(deps: ContextDeps): CommandContext {
     },
     reloadKeys: () => deps.keys.reload(),
     environment: deps.environment,
-    commands: SLASH_COMMANDS,
+    get commands() {
+      return [...SLASH_COMMANDS, ...deps.extensionCommands().map(toSlashCommand)];
+    },
   };
   return context;
 }

@@ -29,7 +29,7 @@ type CommandLine =
 /** Distinguishes a command from a prompt; a second slash makes any line a prompt, without that slash. */
 export function readCommandLine(text: string, commands: readonly SlashCommand[]): CommandLine {
   if (text.startsWith("//")) return { kind: "prompt", text: text.slice(1) };
-  const [, name, argument = ""] = /^\/([\w-]+|\?)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const [, name, argument = ""] = /^\/([\w-][\w:-]*|\?)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   // A path, a comment, a regular expression: nothing that looks like a command.
   if (name === undefined) return { kind: "prompt", text };
   const command = commands.find((each) => namesOf(each).includes(name));

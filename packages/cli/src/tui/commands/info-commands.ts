@@ -158,16 +158,45 @@ export const HELP: SlashCommand = {
   isAlwaysPossible: true,
   run(_, { columns, commands, isPlain, keymap, print }) {
     const possible = commands.filter(({ needsScreen }) => !(isPlain && needsScreen));
-    const rows = possible.map(({ name, aliases: [alias] = [], argumentHint = "", description }) => {
-      const names = alias === undefined ? `/${name}` : `/${name}, /${alias}`;
-      return [`${names} ${argumentHint}`.trimEnd(), description];
-    });
-    const head = ["Commands and shortcuts", "", formatRows(rows, { columns: columns() }), ""];
+    const own = possible.filter(({ source }) => source === undefined).map(toHelpRow);
+    const added = possible.filter(({ source }) => source !== undefined);
+    const head = [
+      "Commands and shortcuts",
+      "",
+      formatRows(own, { columns: columns() }),
+      ...formatAdded(added, columns()),
+      "",
+    ];
     if (isPlain) return print([...head, ...BY_LINES].join("\n"));
     const stop = keyTexts(keymap, [["app.interrupt", "stops the model · "]]);
     print([...head, ...ALSO, `  ${stop}/keys shows all keys`].join("\n"));
   },
 };
+
+function toHelpRow({
+  name,
+  aliases: [alias] = [],
+  argumentHint = "",
+  description,
+  source,
+}: SlashCommand): string[] {
+  const names = alias === undefined ? `/${name}` : `/${name}, /${alias}`;
+  return [
+    `${names} ${argumentHint}`.trimEnd(),
+    source === undefined ? description : `${description} (${source})`,
+  ];
+}
+
+const MAX_ADDED = 40;
+
+/** The commands of extensions; a project may have thousands. */
+function formatAdded(commands: readonly SlashCommand[], columns: number): string[] {
+  if (commands.length === 0) return [];
+  const rows = commands.slice(0, MAX_ADDED).map(toHelpRow);
+  const rest = commands.length - rows.length;
+  const more = rest > 0 ? [`  … and ${rest} more; type / and a part of the name to find them`] : [];
+  return ["", "Your own and this project's", "", formatRows(rows, { columns }), ...more];
+}
 
 const ALSO = [
   "  @path attaches a file · !command runs it and shows the model the output",

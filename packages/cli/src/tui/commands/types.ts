@@ -91,6 +91,8 @@ export interface SlashCommand {
   description: string;
   /** The placeholder of its argument, such as `[focus]`. */
   argumentHint?: string;
+  /** Where it comes from, if it is not part of the program. */
+  source?: string;
   /** True if it can be used during a run. */
   isAlwaysPossible?: boolean;
   /** True if it is useless without a screen, such as a pager. */

@@ -9,7 +9,8 @@ import type { FileIndex } from "./file-index.ts";
 
 /** The sources of completions. */
 interface CompletionOptions {
-  commands: readonly CompletableCommand[];
+  /** Read at each key: a session may add some. */
+  readonly commands: readonly CompletableCommand[];
   files: FileIndex;
 }
 
@@ -20,16 +21,17 @@ const MAX_LABEL_COLUMNS = 200;
  * Completions while a prompt is being typed: commands after `/`, files after `@`, and files for any word on
  * Tab.
  */
-export function createCompletion({ commands, files }: CompletionOptions): AutocompleteProvider {
+export function createCompletion(options: CompletionOptions): AutocompleteProvider {
+  const { files } = options;
   return {
     async getSuggestions(lines, line, column, { signal, force = false }) {
       const before = (lines[line] ?? "").slice(0, column);
       const command = line === 0 ? /^\s*(\/(?!\/)\S*)$/.exec(before)?.[1] : undefined;
-      if (command !== undefined) return suggest(command, findCommands(commands, command.slice(1)));
+      if (command !== undefined) return suggest(command, findCommands(options.commands, command.slice(1)));
       const mention = findMention(before);
       if (mention) return suggestFiles(mention, files, signal);
       const argument = line === 0 ? /^\s*\/(?!\/)(\S+)\s+(.*)$/s.exec(before) : undefined;
-      if (argument) return suggestArguments(commands, argument);
+      if (argument) return suggestArguments(options.commands, argument);
       return force ? suggestFiles(findWord(before), files, signal) : null;
     },
     applyCompletion: (lines, line, column, item, prefix) =>

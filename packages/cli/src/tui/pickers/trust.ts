@@ -10,7 +10,7 @@ import { type Choice, createChoice } from "./picker.ts";
 
 /** Shows what trusting the project's configuration would activate, and asks; the decision applies at once. */
 export async function askForTrust(context: CommandContext): Promise<void> {
-  const { cwd, loaded } = await context.session();
+  const { cwd, loaded, hasWaitingDefinitions } = await context.session();
   const description = await describe(cwd, context);
   await showTrust(description, context);
   if (description.state === "none") return;
@@ -18,7 +18,7 @@ export async function askForTrust(context: CommandContext): Promise<void> {
   const isHeldBack = [trust, knowledgeTrust.state].some(
     (state) => state === "untrusted" || state === "changed",
   );
-  const isTrusted = description.state === "trusted" || !isHeldBack;
+  const isTrusted = description.state === "trusted" || !(isHeldBack || hasWaitingDefinitions);
   const choices = isTrusted
     ? [LEAVE_IT, await untrust(cwd, context)]
     : await trustChoices(description, context);

@@ -117,6 +117,8 @@ function toKilobytes(bytes: number): string {
 interface AttachOptions extends MentionLocation {
   /** The paths to attach; default: those that the text mentions. */
   mentions?: readonly string[];
+  /** Paths that a command mentions: the user has not typed them, so nothing secret or outside the project is attached. */
+  commandMentions?: readonly string[] | undefined;
 }
 
 /**
@@ -140,7 +142,12 @@ const MAX_NAME_COLUMNS = 80;
  */
 export async function attachFiles(text: string, options: AttachOptions): Promise<PromptContent> {
   const mentions = options.mentions ?? findMentions(text);
-  const { found, missing } = findEach(mentions, options);
+  const { found: typed, missing } = findEach(mentions, options);
+  const { commandMentions = [] } = options;
+  const others = findEach(commandMentions, options).found.filter(
+    ({ realPath }) => !typed.some((each) => each.realPath === realPath),
+  );
+  const found = [...typed, ...others.filter(isHarmless)];
   const attachments: Attachment[] = [];
   for (const mentioned of found.slice(0, MAX_ATTACHED)) attachments.push(await attach(mentioned));
   const left = found.slice(MAX_ATTACHED).map(({ shown }) => shown);
@@ -148,6 +155,7 @@ export async function attachFiles(text: string, options: AttachOptions): Promise
   const notes = attachments.flatMap((each) => each.notes);
   if (left.length > 0)
     notes.push(`At most ${MAX_ATTACHED} files can be attached; omitted: ${left.join(", ")}`);
+  notes.push(...others.filter((mentioned) => !isHarmless(mentioned)).map(describeRefusal));
   notes.push(...describeMissing(missing.filter((mention) => isMarked(mention, text))));
   return { content: blocks.length === 0 ? text : [{ type: "text", text }, ...blocks], notes };
 }
@@ -184,6 +192,15 @@ async function attach(mentioned: MentionedPath): Promise<Attachment> {
   const attachment = kind === "directory" ? await attachDirectory(mentioned) : await attachFile(mentioned);
   if (attachment.blocks.length === 0) return attachment;
   return { ...attachment, notes: [...describeConsent(mentioned), ...attachment.notes] };
+}
+
+function isHarmless({ isSecret, isOutside }: MentionedPath): boolean {
+  return !isSecret && !isOutside;
+}
+
+function describeRefusal({ shown, isSecret }: MentionedPath): string {
+  const reason = isSecret ? "may hold secrets" : "is outside the project";
+  return `Cannot attach ${shown}: it ${reason}, and only the command mentions it`;
 }
 
 function describeConsent({ shown, realPath, isOutside, isSecret }: MentionedPath): string[] {

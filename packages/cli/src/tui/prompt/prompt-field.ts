@@ -89,7 +89,9 @@ export async function assistEditor(
   const root = findProjectRoot(cwd, homeDirectory(environment));
   editor.setCompletion(
     createCompletion({
-      commands: context.commands.map((command) => toCompletable(command, context)),
+      get commands() {
+        return context.commands.map((command) => toCompletable(command, context));
+      },
       files: createFileIndex({ cwd, root, environment }),
     }),
   );

@@ -1,4 +1,4 @@
-import type { ProjectSession } from "@diligent/core/harness";
+import { findCommand, type ProjectSession } from "@diligent/core/harness";
 import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
 import { NO_COMMAND, readShellLine } from "../../shell-line.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
@@ -16,7 +16,8 @@ const MAX_NAME_COLUMNS = 15;
 // An answer is readable before its run has ended; a user who types a command then need not know that.
 const GRACE_MS = 500;
 
-type CommandLine = Extract<ReturnType<typeof readCommandLine>, { kind: "command" }>;
+type CommandReading = ReturnType<typeof readCommandLine>;
+type CommandLine = Extract<CommandReading, { kind: "command" }>;
 
 interface LineDeps {
   context(): CommandContext;
@@ -31,6 +32,7 @@ interface LineDeps {
 export class TypedLines {
   /** Called for every command that starts. `opensList`: the next keys are meant for its list. `done` never rejects. */
   onCommand: (command: { done: Promise<void>; opensList: boolean }) => void = () => {};
+  private readonly stop = new AbortController();
   /** Prompts that have not reached the session yet, in the order in which they were sent. */
   private readonly pending = new Map<Promise<unknown>, string>();
 
@@ -58,17 +60,23 @@ export class TypedLines {
   /** @param mentions the files to attach; default: those that the text mentions. */
   submit(text: string, mentions?: readonly string[]): void {
     const { fail } = this.deps;
-    const context = this.deps.context();
     const line = readCommandLine(text, SLASH_COMMANDS);
     if (line.kind === "prompt") {
       void this.send(line.text, mentions).catch(fail);
     } else if (line.kind === "unknown") {
-      fail(new Error(describeUnknown(line)));
-      context.setPrompt(text);
+      void this.sendNamed(text, line).catch(fail);
     } else {
       const opensList = line.command.opensList === true && line.argument === "";
       this.onCommand({ done: this.runCommand(line, text).catch(fail), opensList });
     }
+  }
+
+  /** Sends what a command of an extension stands for; without one of that name, the line stays in the editor. */
+  private async sendNamed(text: string, line: Extract<CommandReading, { kind: "unknown" }>): Promise<void> {
+    const { extensionCommands } = await this.deps.session();
+    if (findCommand(line.name, extensionCommands) !== undefined) return this.send(text);
+    this.deps.context().setPrompt(text);
+    throw new Error(describeUnknown(line));
   }
 
   /** Resolves when the prompt's run has ended, or when the prompt has joined a run. */
@@ -80,10 +88,22 @@ export class TypedLines {
   }
 
   private async deliver(text: string, mentions: readonly string[] | undefined) {
-    const { cwd } = await this.deps.session();
+    const { cwd, expandLine } = await this.deps.session();
+    const expanded = await expandLine(text, this.stop.signal).catch((error: unknown) => {
+      this.deps.context().setPrompt(text);
+      throw error;
+    });
+    if (expanded?.kind === "output") {
+      this.deps.context().print(expanded.text);
+      return { ended: Promise.resolve() };
+    }
     const home = homeDirectory(this.deps.environment);
     const place = { cwd, root: findProjectRoot(cwd, home), home };
-    const { content, notes } = await attachFiles(text, { ...place, ...(mentions && { mentions }) });
+    const { content, notes } = await attachFiles(expanded?.text ?? text, {
+      ...place,
+      mentions: mentions ?? findMentions(text),
+      commandMentions: expanded?.mentions,
+    });
     return this.deps.driver.accept({ text, content, notes });
   }
 

@@ -4,6 +4,8 @@
  */
 const INVISIBLE = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb]/u;
 
+const EACH_INVISIBLE = new RegExp(INVISIBLE.source, "gu");
+
 const RUNS = new RegExp(`(?:(?![\\t\\n\\r])${INVISIBLE.source})+`, "gu");
 
 /** The joiners of emoji and many scripts: a variation selector, a joiner, or one after the other. */
@@ -43,7 +45,7 @@ function joins(text: string, start: number, end: number): boolean {
 
 /** A name or path on one line, with invisible characters written as `\u{…}`. */
 export function revealInvisible(name: string): string {
-  return name.replace(new RegExp(INVISIBLE.source, "gu"), (character) => {
+  return name.replace(EACH_INVISIBLE, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
 }

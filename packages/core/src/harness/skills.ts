@@ -1,0 +1,106 @@
+import { findSkills, type Skill, type SkippedSkill } from "../skills/find-skills.ts";
+import { SessionSkills } from "../skills/session-skills.ts";
+import { composeSkillSection } from "../skills/skill-section.ts";
+import { SKILL_TRUST, toTrustItem } from "../skills/trust.ts";
+import { createSkillTool } from "../tools/index.ts";
+import { describeError, UsageError } from "./errors.ts";
+import type { ExtensionPlace } from "./extensions.ts";
+import type { HarnessExtension, Notice, PromptCommand, SessionScope } from "./types.ts";
+
+// Of the usable window; it includes the tool.
+const PROMPT_SHARE = 0.01;
+const TOOL_TOKENS = 90;
+
+/** Skills of the user and, where they are trusted, of the project. */
+export async function openSkills(place: ExtensionPlace): Promise<HarnessExtension> {
+  const { cwd, environment, loaded, isPersistent } = place;
+  const root = loaded.projectRoot;
+  const { skills: found, skipped } = await findSkills({ cwd, root, environment }, { isPersistent });
+  const skills = await selectTrusted(found, place);
+  const sessions = new Map<string, SessionSkills>();
+  const { maxContextTokens = Number.POSITIVE_INFINITY } = loaded.config.compaction ?? {};
+  return {
+    name: "skills",
+    commands: skills
+      .filter(({ isUserInvocable }) => isUserInvocable)
+      .map((skill) => toCommand(skill, sessions)),
+    openSession(scope) {
+      const own = new SessionSkills(skills, scope);
+      sessions.set(scope.sessionId, own);
+      const tokens = Math.min(scope.contextWindow, maxContextTokens) * PROMPT_SHARE - TOOL_TOKENS;
+      const promptSection = composeSkillSection(skills, tokens);
+      return {
+        ...(promptSection !== undefined && { promptSection, tools: [createSkillTool(own)] }),
+        notices: describeSkipped(skipped.length),
+        close: () => void sessions.delete(scope.sessionId),
+      };
+    },
+    onEvent({ type }) {
+      // Afterwards, the text of a skill may be missing from the context.
+      if (type === "compaction_end" || type === "prune")
+        for (const each of sessions.values()) each.forgetGiven();
+    },
+    close() {},
+  };
+}
+
+/** A skill of the user or the project, with what the user should know about it. */
+export interface ListedSkill extends Skill {
+  /** `untrusted`: it belongs to the project and is not used. */
+  state: "ready" | "untrusted";
+}
+
+/** All skills for a directory, those that are not trusted and those that cannot be used, too. Nothing is written. */
+export async function listSkills(
+  place: Pick<ExtensionPlace, "cwd" | "environment" | "loaded" | "trust">,
+): Promise<{ skills: ListedSkill[]; skipped: readonly SkippedSkill[] }> {
+  const { cwd, environment, loaded } = place;
+  const { skills, skipped } = await findSkills(
+    { cwd, root: loaded.projectRoot, environment },
+    { isPersistent: false },
+  );
+  const ready = new Set(await selectTrusted(skills, place));
+  return {
+    skills: skills.map((skill) => ({ ...skill, state: ready.has(skill) ? "ready" : "untrusted" })),
+    skipped,
+  };
+}
+
+async function selectTrusted(
+  found: readonly Skill[],
+  place: Pick<ExtensionPlace, "loaded" | "trust">,
+): Promise<Skill[]> {
+  const root = place.loaded.projectRoot;
+  const ofProject = found.filter(({ boundary }) => boundary !== undefined);
+  if (ofProject.length === 0) return [...found];
+  const items = ofProject.map((skill) => toTrustItem(skill, root));
+  const trusted = new Set(
+    (await (await place.trust()).selectTrusted(SKILL_TRUST, items)).map(({ skill }) => skill),
+  );
+  return found.filter((skill) => skill.boundary === undefined || trusted.has(skill));
+}
+
+function describeSkipped(count: number): Notice[] {
+  if (count === 0) return [];
+  const what = count === 1 ? "1 skill is" : `${count} skills are`;
+  const message = `${what} not loaded; "diligent skills list" says why`;
+  return [{ level: "info", code: "skills_not_loaded", message }];
+}
+
+function toCommand(skill: Skill, sessions: ReadonlyMap<string, SessionSkills>): PromptCommand {
+  return {
+    name: `skill:${skill.name}`,
+    description: skill.description,
+    argumentHint: skill.argumentHint,
+    source: skill.shown,
+    async toPrompt(args: string, _signal: AbortSignal, { sessionId }: SessionScope) {
+      const own = sessions.get(sessionId);
+      if (own === undefined) throw new UsageError(`/skill:${skill.name}: this session is closed.`);
+      try {
+        return { text: await own.toPrompt(skill, args) };
+      } catch (error) {
+        throw new UsageError(`/skill:${skill.name}: ${describeError(error)}`);
+      }
+    },
+  };
+}
