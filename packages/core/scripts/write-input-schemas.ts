@@ -8,6 +8,7 @@ import {
   createSkillTool,
   createTodoTool,
   createTools,
+  createWebFetchTool,
 } from "../src/tools/index.ts";
 import { FileTracker } from "../src/tools/workspace.ts";
 
@@ -35,6 +36,7 @@ export function makeInputSchemas(): Record<string, unknown> {
     createTodoTool(() => {}),
     createAskUserTool(undefined),
     createSkillTool({ load: async () => ({ output: "" }), read: async () => ({ output: "" }) }),
+    createWebFetchTool({ environment: {} }),
   ];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }

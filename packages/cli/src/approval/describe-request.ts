@@ -42,10 +42,14 @@ export function toEscapedRequest({ details }: ApprovalRequest, { runs }: AskedVe
   return left > 0 ? shown + formatMark(`${left} more characters`) : shown;
 }
 
-/** The host that a command wants to reach, and the command; undefined for other requests. */
+/**
+ * The host that a command wants to reach, and the command, or the address of a page; undefined for other requests. All
+ * of an address is shown: it may carry data away.
+ */
 export function describeHostRequest({ permission, details = {} }: ApprovalRequest): string | undefined {
-  const { host, port, command } = details;
+  const { host, port, command, url } = details;
   if (permission !== "fetch" || typeof host !== "string") return undefined;
+  if (typeof url === "string") return escapeText(url);
   const place = `connect to ${escapeLine(`${host}:${port}`)}`;
   return typeof command === "string" ? `${place}\n\n${escapeText(command)}` : place;
 }

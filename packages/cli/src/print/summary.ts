@@ -226,7 +226,7 @@ function describeMissingApproval(asked: RunSummary["lastAsked"]): string {
   const { mode, parts, rules } = asked?.needed ?? {};
   const [rule] = rules ?? [];
   // A list of hosts holds in every mode.
-  if (asked?.request.permission === "fetch" && rule)
+  if (asked?.request.permission === "fetch" && asked.request.details?.url === undefined && rule)
     return `${what} needed an approval and no one could give it; --network ${rule.pattern} or the setting "sandboxNetwork" allows it`;
   const which = parts ? ` for ${parts.map((part) => toSingleLine(part, MAX_COLUMNS)).join(" and ")}` : "";
   const ways = [...(mode ? [`--approval ${mode} allows everything`] : []), describeRules(rules)];

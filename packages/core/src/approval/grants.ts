@@ -49,8 +49,11 @@ export type Grant =
       path: string;
       reach?: "below" | undefined;
     }
-  /** Connections of sandboxed commands to a host; without a port to those of HTTP and HTTPS. */
-  | { kind: "host"; pattern: string }
+  /**
+   * Connections to a host, without a port to those of HTTP and HTTPS: those of sandboxed commands, or with `tool` those
+   * of that tool.
+   */
+  | { kind: "host"; pattern: string; tool?: "web_fetch" | undefined }
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
@@ -79,7 +82,9 @@ export function describeGrant(grant: Grant): string {
         ? `${grant.tool}: ${grant.permission} exactly ${showWord(grant.path)}`
         : `${grant.tool}: ${grant.permission} ${showWord(grant.path)} and everything below it, in any call for exactly that directory`;
     case "host":
-      return `connections of sandboxed commands to ${showWord(grant.pattern)}`;
+      return grant.tool === undefined
+        ? `connections of sandboxed commands to ${showWord(grant.pattern)}`
+        : `${grant.tool}: pages of ${showWord(grant.pattern)}`;
     case "call":
       return `${grant.tool} with exactly these arguments`;
   }
@@ -106,7 +111,7 @@ function toKey(grant: Grant): string {
     case "path":
       return JSON.stringify([grant.permission, grant.tool, grant.path, grant.reach]);
     case "host":
-      return grant.pattern;
+      return JSON.stringify([grant.tool, grant.pattern]);
     case "call":
       return JSON.stringify([grant.tool, grant.details]);
   }
@@ -158,7 +163,7 @@ const GrantSchema = z.discriminatedUnion("kind", [
     path: z.string(),
     reach: z.literal("below").optional(),
   }),
-  z.strictObject({ kind: z.literal("host"), pattern: z.string() }),
+  z.strictObject({ kind: z.literal("host"), pattern: z.string(), tool: z.literal("web_fetch").optional() }),
   z.strictObject({ kind: z.literal("call"), tool: z.string(), details: z.string() }),
 ]);
 

@@ -1,3 +1,4 @@
+import { isAddress, isPublicAddress } from "../infrastructure/network/addresses.ts";
 import {
   formatHostAndPort,
   type HostAndPort,
@@ -18,23 +19,39 @@ import {
   verdictOf,
 } from "./types.ts";
 
-/** Decides about a host that a command wants to reach and that no list of allowed hosts names. */
+/**
+ * Decides about a host that a command wants to reach and that no list of allowed hosts names, or from which the model
+ * wants to read a page. A page at a private address needs a rule for that address.
+ */
 export function evaluateHost(
   { details = {} }: ApprovalRequest,
   { rules = [], grants = [] }: ApprovalContext,
 ): ApprovalVerdict {
-  const { host, port } = details;
+  const { host, port, url } = details;
+  const isPage = url !== undefined;
   if (typeof host !== "string" || typeof port !== "number")
     return deny("network", "it does not name the host that it connects to");
   const wanted = { host, port };
   const rule = rules.findLast((each) => each.permission === "fetch" && matchesHost(each, wanted));
   if (rule?.action === "deny") return verdictOf(rule);
-  const grant: Grant = { kind: "host", pattern: toHostPatternText(wanted) };
+  if (isPage && isAddress(host) && !isPublicAddress(host)) {
+    const isNamed = rule?.action === "allow" && !isEverything(rule.pattern);
+    return isNamed ? verdictOf(rule) : deny("network", describePrivate(wanted));
+  }
+  const pattern = toHostPatternText(wanted);
+  const grant: Grant = { kind: "host", pattern, ...(isPage && { tool: "web_fetch" as const }) };
   if (isGranted(grant, grants)) return allow("grant", "you have always allowed this host");
-  const verdict = rule
-    ? verdictOf(rule)
-    : ask("network", `${formatHostAndPort(wanted)} is not among the hosts that commands may reach`);
+  const place = formatHostAndPort(wanted);
+  const reason = isPage
+    ? `no rule and no earlier answer allows pages of ${place}`
+    : `${place} is not among the hosts that commands may reach`;
+  const verdict = rule ? verdictOf(rule) : ask("network", reason);
   return verdict.action === "ask" ? { ...verdict, grants: [grant] } : verdict;
+}
+
+function describePrivate(wanted: HostAndPort): string {
+  const rule: PermissionRule = { permission: "fetch", pattern: toHostPatternText(wanted), action: "allow" };
+  return `${wanted.host} is not a public address; only the rule ${JSON.stringify(rule)} in permissions allows it`;
 }
 
 /** A rule that allows names a host as a list of hosts does; others apply to every port of it. */

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import { toHostPatternText } from "../infrastructure/network/host-pattern.ts";
 import type { ApprovalRequest, NeededApproval, PermissionRule } from "../tool/types.ts";
-import { decideApproval } from "./policy.ts";
+import { decideApproval, isHostLimit } from "./policy.ts";
 import { toRuleCommand } from "./rules.ts";
 import type { ApprovalContext, ApprovalVerdict } from "./types.ts";
 
@@ -23,9 +23,9 @@ export async function findNeededApproval(
   const mode = context.mode === "auto" ? {} : { mode: "auto" as const };
   if (request.permission !== "execute") {
     if (request.permission === "fetch") {
-      // A list of hosts holds in the mode auto, too.
       const rules = toHostRules(request);
-      return (await isAllowedWith(request, rules, context)) ? { rules } : {};
+      const ways = isHostLimit(request) ? {} : mode;
+      return (await isAllowedWith(request, rules, context)) ? { ...ways, rules } : ways;
     }
     const rules = toPathRules(request, context);
     return (await isAllowedWith(request, rules, context)) ? { ...mode, rules } : mode;

@@ -33,23 +33,31 @@ export async function decideApproval(
   request: ApprovalRequest,
   context: ApprovalContext,
 ): Promise<ApprovalVerdict> {
-  // A list of hosts is a limit that the user has set: it holds in the mode auto, too.
-  const isLimit = request.permission === "fetch";
-  const mode = isLimit && context.mode === "auto" ? "ask" : (context.mode ?? "ask");
   const { permission } = request;
-  if (mode === "plan" && permission !== "read" && !isLimit) {
+  const mode = isHostLimit(request) && context.mode === "auto" ? "ask" : (context.mode ?? "ask");
+  if (mode === "plan" && permission !== "read" && permission !== "fetch") {
     return deny(
       "plan_mode",
       `${permission === "write" ? "writing files" : "running commands"} is not allowed in plan mode`,
     );
   }
   const mayLoseHistory = permission === "execute" && context.canRestoreHistory === false;
-  if (mode === "auto" && !mayLoseHistory && !hasDenial(permission, context)) return AUTO;
+  // Whether a host is in the internet is evaluated in every mode.
+  const isAllowed = permission !== "fetch" && !mayLoseHistory && !hasDenial(permission, context);
+  if (mode === "auto" && isAllowed) return AUTO;
   // Loaded when a request has to be evaluated, not before the first model request.
   const { evaluateRequest, evaluateHistoryLoss } = await import("./evaluate-request.ts");
   const verdict = settle(await evaluateRequest(request, context), mode);
   if (mode !== "auto" || !mayLoseHistory || verdict.action === "deny") return verdict;
   return (await evaluateHistoryLoss(request, context)) ?? verdict;
+}
+
+/**
+ * True for a connection of a sandboxed command: the list of hosts is a limit that the user has set, so it holds in the
+ * mode `auto`, too. A page that a tool fetches is not subject to that list.
+ */
+export function isHostLimit({ permission, details }: ApprovalRequest): boolean {
+  return permission === "fetch" && details?.url === undefined;
 }
 
 const AUTO = allow("auto_mode", "the mode is auto");
@@ -100,7 +108,7 @@ export function selectOfferedTools(
 export function withPlanMode(tool: Tool, currentMode: () => ApprovalMode): Tool {
   const permission = permissionOf(tool);
   // Without this function every call needs approval.
-  if (permission === "read" || !tool.approval) return tool;
+  if (permission === "read" || permission === "fetch" || !tool.approval) return tool;
   const request = { permission, toolName: tool.name, description: tool.name, details: {} };
   const isRefused = () => currentMode() === "plan";
   const approval: Tool["approval"] = (args) => tool.approval?.(args) ?? (isRefused() ? request : undefined);
@@ -108,7 +116,8 @@ export function withPlanMode(tool: Tool, currentMode: () => ApprovalMode): Tool 
   return Object.create(tool, { approval: { value: approval }, isRefused: { value: isRefused } });
 }
 
-function permissionOf({ readOnly, changesFiles }: Tool): PermissionRule["permission"] {
+function permissionOf({ permission, readOnly, changesFiles }: Tool): PermissionRule["permission"] {
+  if (permission) return permission;
   if (readOnly) return "read";
   return changesFiles ? "write" : "execute";
 }

@@ -2,7 +2,7 @@ import type { ApprovalHandle, Approve } from "../agent/types.ts";
 import type { GrantChoice } from "../approval/grant-choices.ts";
 import { GrantStore } from "../approval/grant-store.ts";
 import type { Grant } from "../approval/grants.ts";
-import { decideApproval } from "../approval/policy.ts";
+import { decideApproval, isHostLimit } from "../approval/policy.ts";
 import {
   type ApprovalContext,
   type ApprovalMode,
@@ -286,7 +286,7 @@ async function conclude(
     await remember(chosen?.grants ?? verdict.grants ?? [], scope, options);
   }
   // The command that wants a host continues without it, and so does the turn.
-  if (request.permission === "fetch") delete decision.endTurn;
+  if (isHostLimit(request)) delete decision.endTurn;
   const isAllowed = decision.response !== "reject";
   return {
     ...decision,

@@ -33,6 +33,7 @@ import {
   createRecallTool,
   createTodoTool,
   createTools,
+  createWebFetchTool,
   type RecallSource,
 } from "../tools/index.ts";
 import { resolveFilePath } from "../tools/target.ts";
@@ -496,6 +497,11 @@ function createSessionTools(
           : []),
         ...(contextWindow >= LEAST_WINDOW_FOR_EXTRAS ? [createAskUserTool(settings.askUser)] : []),
         createTodoTool((todos) => currentSession()?.setTodos(todos), {
+          isOffered: () => contextWindow >= LEAST_WINDOW_FOR_EXTRAS,
+        }),
+        createWebFetchTool({
+          environment,
+          redactor,
           isOffered: () => contextWindow >= LEAST_WINDOW_FOR_EXTRAS,
         }),
       ]

@@ -9,7 +9,7 @@ export interface ApprovalRequest {
   description: string;
   /**
    * `{path}` for a file (absolute), `{files: [{path}]}` for several, `{command}` for the shell, `{host, port}` for
-   * `fetch`, else the arguments.
+   * `fetch`, with the `url` for a page that the model wants to read, else the arguments.
    */
   details?: Record<string, unknown>;
   /** The sub-agent whose call it is; left out for a call of the session itself. */
@@ -176,6 +176,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   goesWith?: string;
   /** True when the call changes nothing: such calls run in parallel. */
   readOnly?: boolean;
+  /** What its calls need, if that does not follow from the fields around it. */
+  permission?: ApprovalRequest["permission"];
   /** True for a read-only call that does not run in parallel with others, such as a question to the user. */
   runsAlone?: boolean;
   /** True for a call that waits or polls: repeating it does not indicate a loop. */

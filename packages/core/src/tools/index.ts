@@ -11,6 +11,7 @@ export { type AskUser, createAskUserTool } from "./ask-user.ts";
 export { createRecallTool, type RecallSource } from "./recall.ts";
 export { createSkillTool, type SkillSource } from "./skill.ts";
 export { createTodoTool } from "./todo.ts";
+export { createWebFetchTool } from "./web-fetch.ts";
 
 /** Which of the tools the model is told of. */
 export interface ToolOptions extends BashToolOptions {

@@ -241,3 +241,12 @@ export const addKnowledgeParameters = z.strictObject({
 
 /** See `ReadParameters`. */
 export type AddKnowledgeParameters = typeof addKnowledgeParameters;
+
+/** `offset` counts the characters of the page as Markdown. */
+export const webFetchParameters = z.strictObject({
+  url: z.string().min(1),
+  offset: z.int().min(0).optional().describe("Where the previous result said it continues"),
+});
+
+/** See `ReadParameters`. */
+export type WebFetchParameters = typeof webFetchParameters;

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import type { ResolveName } from "../../src/infrastructure/network/host-addresses.ts";
 import { matchesHostPattern } from "../../src/infrastructure/network/host-pattern.ts";
 import { toHostPatterns } from "../../src/infrastructure/network/network-setting.ts";
-import type { ResolveName } from "../../src/sandbox/network/outbound.ts";
 import { type ConnectionRecord, NetworkProxy, type ProxyOptions } from "../../src/sandbox/network/proxy.ts";
 import { makeTempDir } from "./temp-dir.ts";
 

@@ -1,15 +1,17 @@
-import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { isAddress, isPublicAddress } from "../../infrastructure/network/addresses.ts";
+import { isAddress } from "../../infrastructure/network/addresses.ts";
+import {
+  findHostAddresses,
+  HostAddressError,
+  type ResolveName,
+  resolveBySystem,
+} from "../../infrastructure/network/host-addresses.ts";
 import { formatHostAndPort, type HostAndPort } from "../../infrastructure/network/host-pattern.ts";
+import { findUpstreamProxy, type UpstreamProxy } from "../../infrastructure/network/upstream-proxy.ts";
 import { type Environment, sleep } from "../../infrastructure/runtime.ts";
 import { HEAD_END, MAX_HEAD_BYTES } from "./http-message.ts";
 import { SocketReader, writeChunk } from "./socket-reader.ts";
-import { findUpstreamProxy, type UpstreamProxy } from "./upstream-proxy.ts";
-
-/** Resolves a name. @throws Error if it has no addresses. */
-export type ResolveName = (name: string) => Promise<readonly string[]>;
 
 /** How connections leave this machine. */
 export interface OutboundOptions {
@@ -48,12 +50,6 @@ export class OutboundError extends Error {
 }
 
 const TIMEOUT_MS = 15_000;
-const MAX_ADDRESSES = 4;
-
-const resolveBySystem: ResolveName = async (name) => {
-  const found = await lookup(name, { all: true, order: "verbatim" });
-  return found.map(({ address }) => address);
-};
 
 /**
  * Connects to a host. A name is resolved once, and the connection is made to a checked address, so that a later
@@ -87,21 +83,14 @@ async function findAddresses(
   { host, mayBePrivate }: OutboundTarget,
   { resolve = resolveBySystem, hasProxy, timeoutMs = TIMEOUT_MS }: OutboundOptions & { hasProxy: boolean },
 ): Promise<readonly string[]> {
-  if (isAddress(host)) {
-    if (!mayBePrivate && !isPublicAddress(host))
-      throw new OutboundError(`${host} is not a public address, and no rule names it`, true);
-    return [host];
-  }
   if (/(?:^|\.)localhost$/.test(host))
     throw new OutboundError(`${host} is reached directly, not through the proxy`, true);
-  const addresses = await within(timeoutMs, resolve(host)).catch(() => []);
-  // One private address among several is enough to redirect a client to an internal host.
-  const hidden = addresses.find((address) => !isPublicAddress(address));
-  if (hidden !== undefined)
-    throw new OutboundError(`the name ${host} stands for ${hidden}, which is not a public address`, true);
-  if (addresses.length === 0 && !hasProxy)
-    throw new OutboundError(`the name ${host} could not be resolved`, false);
-  return addresses.slice(0, MAX_ADDRESSES);
+  const resolveInTime: ResolveName = (name) => within(timeoutMs, resolve(name));
+  try {
+    return await findHostAddresses(host, { mayBePrivate, hasProxy, resolve: resolveInTime });
+  } catch (error) {
+    throw error instanceof HostAddressError ? new OutboundError(error.message, error.isRefusal) : error;
+  }
 }
 
 async function connectToAny(

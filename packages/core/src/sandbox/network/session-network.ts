@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAddress, isPublicAddress } from "../../infrastructure/network/addresses.ts";
 import type { AskForHost, NetworkConnection } from "../../infrastructure/network/connection.ts";
+import type { ResolveName } from "../../infrastructure/network/host-addresses.ts";
 import {
   DEFAULT_PORTS,
   formatHostAndPort,
@@ -12,7 +13,6 @@ import {
 import { type NetworkSetting, toHostPatterns } from "../../infrastructure/network/network-setting.ts";
 import { type Environment, randomHex, sleep } from "../../infrastructure/runtime.ts";
 import { NamespaceRelay } from "./namespace-relay.ts";
-import type { ResolveName } from "./outbound.ts";
 import { type Authorization, type ConnectionRecord, NetworkProxy, type WantedConnection } from "./proxy.ts";
 
 /**

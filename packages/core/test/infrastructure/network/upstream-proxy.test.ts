@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findUpstreamProxy } from "../../../src/sandbox/network/upstream-proxy.ts";
+import { findUpstreamProxy } from "../../../src/infrastructure/network/upstream-proxy.ts";
 import { startProxy, startServer } from "../../support/proxied-network.ts";
 
 describe("findUpstreamProxy()", () => {

@@ -1,10 +1,6 @@
-import { toCanonicalHost } from "../../infrastructure/network/addresses.ts";
-import {
-  type HostAndPort,
-  matchesHostPattern,
-  parseHostPattern,
-} from "../../infrastructure/network/host-pattern.ts";
-import type { Environment } from "../../infrastructure/runtime.ts";
+import type { Environment } from "../runtime.ts";
+import { toCanonicalHost } from "./addresses.ts";
+import { type HostAndPort, matchesHostPattern, parseHostPattern } from "./host-pattern.ts";
 
 /** The proxy that the user has configured for their own connections. */
 export interface UpstreamProxy extends HostAndPort {
