@@ -36,11 +36,18 @@ function formatThirdParty(directories: readonly string[], base: string): string 
   return `diligent contains the work of others, each part on the terms that follow it.\n\n${unique.join("\n")}`;
 }
 
+/** Work of others that a package contains without its licence. */
+const INCLUDED: Readonly<Record<string, string>> = {
+  unpdf:
+    "It contains pdf.js, © Mozilla Foundation, Apache License 2.0: the text is that of the package openai.",
+};
+
 function describePackage(directory: string): string {
   const { name, version, license } = readPackageFile(directory);
   const texts = readdirSync(directory)
     .filter((file) => LICENSE_FILE.test(file) && existsSync(join(directory, file)))
     .sort()
     .map((file) => readFileSync(join(directory, file), "utf8").trim());
-  return [`## ${name} ${version} (${license ?? "see below"})`, ...texts, ""].join("\n\n");
+  const included = INCLUDED[name] === undefined ? [] : [INCLUDED[name]];
+  return [`## ${name} ${version} (${license ?? "see below"})`, ...included, ...texts, ""].join("\n\n");
 }

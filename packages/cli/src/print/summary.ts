@@ -180,7 +180,7 @@ export function formatTokens(tokens: number): string {
 function describeInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input);
   const values = new Map<string, unknown>(Object.entries(input));
-  for (const name of ["command", "file_path", "pattern", "path", "content", "id", "description"]) {
+  for (const name of ["command", "file_path", "pattern", "path", "url", "content", "id", "description"]) {
     const value = values.get(name);
     if (typeof value === "string" && value !== "") return value;
   }

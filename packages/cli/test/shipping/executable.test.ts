@@ -9,6 +9,7 @@ import { plantTraps } from "../support/bun-traps.ts";
 import { startInPty } from "../support/pty-program.ts";
 import { runDiligent } from "../support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+import { allowPages, readPages, servePages } from "../support/web-pages.ts";
 
 const SCRIPT = {
   version: 1,
@@ -65,6 +66,10 @@ describe.skipIf(target === undefined)(
       expect(readFileSync(join(directory, "THIRD-PARTY.md"), "utf8")).toMatch(
         /## @vscode\/ripgrep-\w+-\w+ 1/,
       );
+      const notices = readFileSync(join(directory, "THIRD-PARTY.md"), "utf8");
+      for (const name of ["@mozilla/readability", "linkedom", "turndown", "unpdf"])
+        expect(notices).toContain(`## ${name} `);
+      expect(notices).toContain("It contains pdf.js, © Mozilla Foundation, Apache License 2.0");
     });
 
     test("prints its version and uses its own ripgrep, whatever is in the directory", async () => {
@@ -114,6 +119,24 @@ describe.skipIf(target === undefined)(
       ]);
       const made = [place.home, place.temporary].flatMap((directory) => readdirSync(directory));
       expect(made.filter((name) => name !== ".bun")).toEqual([]);
+    }, 60_000);
+
+    test("converts web pages and PDF documents, with nothing from the directory", async () => {
+      const place = createPlace();
+      const server = servePages();
+      try {
+        place.configure(allowPages(server));
+        const at = (path: string) => `http://127.0.0.1:${server.port}${path}`;
+        place.write("script.json", readPages([at("/guide"), at("/paper")]));
+        place.write("node_modules/canvas/index.js", "throw new Error('loaded');");
+        const traps = plantTraps(place);
+        const { stdout, exitCode } = await runDiligent(place, RUN, { program, environment: ENVIRONMENT });
+        expect([exitCode, traps.sprung()]).toEqual([0, []]);
+        expect(stdout).toContain("Title: The guide");
+        expect(stdout).toContain("The second page");
+      } finally {
+        await server.stop(true);
+      }
     }, 60_000);
 
     test("draws its screen in a terminal", async () => {

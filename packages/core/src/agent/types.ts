@@ -191,7 +191,7 @@ export type AgentEvent =
    * name. Approvals are not among them: they are requested of the user in this run.
    */
   | { type: "agent_event"; agentId: string; agent: string; parentToolCallId: string; event: AgentEvent }
-  /** A connection of a sandboxed command has ended, or was refused. */
+  /** A connection of a sandboxed command or of a tool has ended, or was refused. */
   | {
       type: "network";
       host: string;
@@ -201,7 +201,7 @@ export type AgentEvent =
       by: string;
       /** In both directions. */
       bytes: number;
-      purpose: "command";
+      purpose: "command" | "web_fetch";
       /** Why an allowed connection came to nothing, a clause. */
       problem?: string;
       /** The command line, as far as it is known. */

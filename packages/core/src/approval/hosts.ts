@@ -32,12 +32,10 @@ export function evaluateHost(
   if (typeof host !== "string" || typeof port !== "number")
     return deny("network", "it does not name the host that it connects to");
   const wanted = { host, port };
-  const rule = rules.findLast((each) => each.permission === "fetch" && matchesHost(each, wanted));
+  const rule = findHostRule(rules, wanted);
   if (rule?.action === "deny") return verdictOf(rule);
-  if (isPage && isAddress(host) && !isPublicAddress(host)) {
-    const isNamed = rule?.action === "allow" && !isEverything(rule.pattern);
-    return isNamed ? verdictOf(rule) : deny("network", describePrivate(wanted));
-  }
+  if (isPage && isAddress(host) && !isPublicAddress(host))
+    return rule && namesHost(rule) ? verdictOf(rule) : deny("network", describePrivate(wanted));
   const pattern = toHostPatternText(wanted);
   const grant: Grant = { kind: "host", pattern, ...(isPage && { tool: "web_fetch" as const }) };
   if (isGranted(grant, grants)) return allow("grant", "you have always allowed this host");
@@ -47,6 +45,20 @@ export function evaluateHost(
     : `${place} is not among the hosts that commands may reach`;
   const verdict = rule ? verdictOf(rule) : ask("network", reason);
   return verdict.action === "ask" ? { ...verdict, grants: [grant] } : verdict;
+}
+
+/** True if a rule allows pages at a private address: one that names it. */
+export function allowsPrivatePage(rules: readonly PermissionRule[], wanted: HostAndPort): boolean {
+  const rule = findHostRule(rules, wanted);
+  return rule !== undefined && namesHost(rule);
+}
+
+function findHostRule(rules: readonly PermissionRule[], wanted: HostAndPort): PermissionRule | undefined {
+  return rules.findLast((rule) => rule.permission === "fetch" && matchesHost(rule, wanted));
+}
+
+function namesHost({ action, pattern }: PermissionRule): boolean {
+  return action === "allow" && !isEverything(pattern);
 }
 
 function describePrivate(wanted: HostAndPort): string {

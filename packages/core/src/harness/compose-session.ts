@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 
 import type { AgentEvent, AgentLoopConfig, Approve } from "../agent/types.ts";
 import { selectOfferedTools, withPlanMode } from "../approval/policy.ts";
-import type { ApprovalMode } from "../approval/types.ts";
+import type { ApprovalMode, PermissionRule } from "../approval/types.ts";
 import { findMissingHistory } from "../checkpoint/load.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { SystemPromptSections } from "../config/system-prompt.ts";
@@ -98,6 +98,8 @@ interface SessionOptions extends SessionSettings {
   commands: SessionCommands;
   /** The mode of the session at any time. */
   currentMode(): ApprovalMode;
+  /** The permission rules of the session at any time. */
+  currentRules(): readonly PermissionRule[];
   /** True if a user is present who can be asked. */
   isAttended: boolean;
   approve: Approve;
@@ -503,6 +505,11 @@ function createSessionTools(
           environment,
           redactor,
           isOffered: () => contextWindow >= LEAST_WINDOW_FOR_EXTRAS,
+          async allowsPrivate(wanted) {
+            const { allowsPrivatePage } = await import("../approval/hosts.ts");
+            return allowsPrivatePage(settings.currentRules(), wanted);
+          },
+          onConnection: (connection) => commands.networkUsers.onConnection?.(connection),
         }),
       ]
     : [];

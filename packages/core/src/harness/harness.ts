@@ -186,6 +186,7 @@ export class ProjectHarness implements Harness {
       askUser: choices.askUser,
       currentMode: () => approval.mode,
       isAttended: choices.ask !== undefined,
+      currentRules: () => approval.rules,
       approve,
     });
     checkpoints = composed.checkpoints;

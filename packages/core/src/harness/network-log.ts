@@ -14,7 +14,7 @@ const MAX_PENDING_RECORDS = 200;
 const MAX_SAVED_RECORDS = 5_000;
 const MAX_EVENTS = 20_000;
 
-/** Reports the connections of a session's commands as events, and saves them in the session's file. */
+/** Reports the connections of a session as events, and saves them in the session's file. */
 export class NetworkLog {
   private readonly pending = new Map<string, NetworkRecord>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -29,7 +29,7 @@ export class NetworkLog {
   add(connection: NetworkConnection): void {
     this.eventCount += 1;
     if (this.eventCount <= MAX_EVENTS)
-      this.session.report(this.redactor.redact({ type: "network", ...connection, purpose: "command" }));
+      this.session.report(this.redactor.redact({ type: "network", purpose: "command", ...connection }));
     addNetworkRecord(this.pending, { ...connection, connections: 1 });
     this.timer ??= setTimeout(() => this.save(), SAVE_AFTER_MS);
     this.timer.unref();

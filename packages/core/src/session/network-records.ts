@@ -4,7 +4,7 @@ import type { SessionEntry } from "./types.ts";
 /** The type of the custom entries that hold such records. */
 export const NETWORK_ENTRY_TYPE = "network";
 
-/** The connections of a session's commands that have everything but their size in common. */
+/** The connections of a session that have everything but their size in common. */
 export interface NetworkRecord extends NetworkConnection {
   /** How many there were; `bytes` is their sum. */
   connections: number;
@@ -36,10 +36,8 @@ export function addNetworkRecord(records: Map<string, NetworkRecord>, record: Ne
 /** Undefined for data that another version or program has written. */
 function parseRecord(data: unknown): NetworkRecord | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { host, port, allowed, by, bytes, problem, command, connections }: Partial<Record<string, unknown>> =
-    {
-      ...data,
-    };
+  const fields: Partial<Record<string, unknown>> = { ...data };
+  const { host, port, allowed, by, bytes, problem, command, purpose, connections } = fields;
   if (typeof host !== "string" || typeof port !== "number" || typeof allowed !== "boolean") return undefined;
   return {
     host,
@@ -50,5 +48,6 @@ function parseRecord(data: unknown): NetworkRecord | undefined {
     connections: typeof connections === "number" ? connections : 1,
     ...(typeof problem === "string" && { problem }),
     ...(typeof command === "string" && { command }),
+    ...(purpose === "web_fetch" && { purpose }),
   };
 }

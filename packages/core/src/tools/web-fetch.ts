@@ -35,7 +35,7 @@ export function createWebFetchTool({ redactor, isOffered, ...options }: WebFetch
       const address = parseWebAddress(redact(url));
       if ("problem" in address) return { output: address.problem, isError: true };
       const fetching = await import("./web/fetch-page.ts");
-      cache ??= new fetching.PageCache();
+      cache ??= new fetching.PageCache(options.clock);
       return fetching.fetchPage(address, offset, { ...options, redact, cache, context });
     },
   };

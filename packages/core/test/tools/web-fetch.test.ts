@@ -4,6 +4,7 @@ import { SecretRedactor } from "../../src/infrastructure/text/secret-redactor.ts
 import { removeInvisible } from "../../src/infrastructure/text/unicode.ts";
 import type { ToolResult } from "../../src/tool/types.ts";
 import { createWebFetchTool } from "../../src/tools/web-fetch.ts";
+import { createPdf } from "../support/pdf-documents.ts";
 import { runTool } from "../support/tool-workspace.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -31,10 +32,22 @@ afterEach(() => {
 });
 
 const at = (path: string) => `http://127.0.0.1:${server.port}${path}`;
-const html = (body: string, type = "text/html") => new Response(body, { headers: { "content-type": type } });
+const html = (body: string | Uint8Array<ArrayBuffer>, type = "text/html") =>
+  new Response(body, { headers: { "content-type": type } });
 
-function fetchOnce(url: string, options: Partial<Parameters<typeof createWebFetchTool>[0]> = {}) {
-  return runTool(createWebFetchTool({ environment: {}, ...options }), { url });
+type Options = Parameters<typeof createWebFetchTool>[0];
+
+/** The tool, for a user who has listed the address of the server. */
+function createTool(options: Partial<Options> = {}) {
+  return createWebFetchTool({
+    environment: {},
+    allowsPrivate: ({ host }) => host === "127.0.0.1",
+    ...options,
+  });
+}
+
+function fetchOnce(url: string, options: Partial<Options> = {}) {
+  return runTool(createTool(options), { url });
 }
 
 const SENTENCE = "This is a sentence of the article, long enough, with commas, to be found. ";
@@ -60,7 +73,7 @@ describe("the web_fetch tool", () => {
   test("reads a long page part by part, from one download, without a gap", async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${"é😀".repeat(5)}`);
     routes["/long"] = () => html(lines.join("\n"), "text/plain; charset=utf-8");
-    const tool = createWebFetchTool({ environment: {} });
+    const tool = createTool();
     let text = "";
     let offset: number | undefined = 0;
     let results = 0;
@@ -81,12 +94,18 @@ describe("the web_fetch tool", () => {
 
   test("requests a page again after 15 minutes, and at once if it had failed", async () => {
     let status = 500;
-    routes["/a"] = () => new Response("text", { status });
-    const tool = createWebFetchTool({ environment: {} });
-    expect(await runTool(tool, { url: at("/a") })).toMatchObject({ isError: true });
+    let time = 0;
+    routes["/a"] = () => new Response(`answer ${requested.length}`, { status });
+    const tool = createTool({ clock: () => time });
+    const read = async () => (await runTool(tool, { url: at("/a#part") })).output;
+    expect(await read()).toContain("HTTP 500");
     status = 200;
-    for (let count = 0; count < 3; count++) await runTool(tool, { url: at("/a#part") });
-    expect(requested).toHaveLength(2);
+    expect(await read()).toContain("answer 2");
+    time += 15 * 60_000 - 1;
+    expect(await read()).toContain("answer 2");
+    time += 1;
+    expect(await read()).toContain("answer 3");
+    expect(requested).toHaveLength(3);
   });
 
   test("shows redirects, and asks about another host before it connects there", async () => {
@@ -94,7 +113,7 @@ describe("the web_fetch tool", () => {
     try {
       routes["/old"] = () => Response.redirect("/newer", 301);
       routes["/newer"] = () => Response.redirect(`http://127.0.0.1:${other.port}/end`, 302);
-      const tool = createWebFetchTool({ environment: {} });
+      const tool = createTool();
       const asked: unknown[] = [];
       const refused = await runTool(
         tool,
@@ -154,6 +173,45 @@ describe("the web_fetch tool", () => {
     expect(requested).toEqual([]);
   });
 
+  test("connects to no private address that is not listed, named at once or by a redirect", async () => {
+    const other = "169.254.169.254";
+    routes["/inside"] = () =>
+      new Response(null, { status: 302, headers: { location: `http://${other}/latest/` } });
+    routes["/"] = () => html("inside", "text/plain");
+    const approve = async () => "once" as const;
+    const tool = createWebFetchTool({ environment: {} });
+    const direct = await runTool(tool, { url: at("/") }, { approve });
+    expect(direct).toMatchObject({ isError: true });
+    expect(direct.output).toContain("127.0.0.1 is not a public address, and no rule names it");
+    const redirected = await runTool(createTool(), { url: at("/inside") }, { approve });
+    expect(redirected).toMatchObject({ isError: true });
+    expect(redirected.output).toContain(`${other} is not a public address`);
+    for (const host of ["[::1]", "[::ffff:127.0.0.1]", "0x7f000001", "127.1", "2130706433"]) {
+      const { output } = await runTool(tool, { url: `http://${host}:${server.port}/` }, { approve });
+      expect(output).toContain("is not a public address");
+    }
+    expect(requested).toEqual([`127.0.0.1:${server.port}/inside`]);
+  });
+
+  test("reports each connection, also one that was refused or failed", async () => {
+    const connections: unknown[] = [];
+    const onConnection: Options["onConnection"] = (connection) => connections.push(connection);
+    routes["/from"] = () => Response.redirect("/to", 302);
+    routes["/to"] = () => html("twelve bytes", "text/plain");
+    await fetchOnce(at("/from"), { onConnection });
+    await fetchOnce("http://a.example/", { onConnection, resolve: async () => ["10.0.0.1"] });
+    await fetchOnce("http://127.0.0.1:1/", { onConnection });
+    const approved = { allowed: true, by: "the approval of web_fetch", purpose: "web_fetch" };
+    const here = { host: "127.0.0.1", port: server.port };
+    const name = "the name a.example stands for 10.0.0.1, which is not a public address";
+    expect(connections).toEqual([
+      { ...approved, ...here, bytes: 0 },
+      { ...approved, ...here, bytes: 12 },
+      { ...approved, host: "a.example", port: 80, bytes: 0, allowed: false, by: name },
+      { ...approved, host: "127.0.0.1", port: 1, bytes: 0, problem: expect.stringContaining("Unable") },
+    ]);
+  });
+
   const invalid: Record<string, [url: string, reason: string]> = {
     "a file": ["file:///etc/passwd", "only http and https"],
     "an address with a password": ["https://user:secret@example.com/", "user name or password"],
@@ -163,7 +221,7 @@ describe("the web_fetch tool", () => {
   };
   for (const [name, [url, reason]] of Object.entries(invalid)) {
     test(`refuses ${name} without a question`, async () => {
-      const tool = createWebFetchTool({ environment: {} });
+      const tool = createTool();
       const { output, isError } = await runTool(tool, { url });
       expect([isError, tool.approval?.({ url })]).toEqual([true, undefined]);
       expect(output).toContain(reason);
@@ -308,29 +366,3 @@ describe("what the web_fetch tool reads", () => {
       expect(await fetchOnce(url)).toMatchObject({ isError: true });
   });
 });
-
-/** A minimal document with one line of text on each page. */
-function createPdf(pages: readonly string[]): string {
-  const kids = pages.map((_, index) => `${3 + index * 2} 0 R`).join(" ");
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>`,
-    ...pages.flatMap((text, index) => {
-      const content = `BT /F1 12 Tf 72 720 Td (${text}) Tj ET`;
-      const font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
-      return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${4 + index * 2} 0 R /Resources << /Font << /F1 ${font} >> >> >>`,
-        `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-      ];
-    }),
-  ];
-  let pdf = "%PDF-1.4\n";
-  const offsets = objects.map((object, index) => {
-    const offset = pdf.length;
-    pdf += `${index + 1} 0 obj\n${object}\nendobj\n`;
-    return offset;
-  });
-  const table = offsets.map((offset) => `${String(offset).padStart(10, "0")} 00000 n \n`).join("");
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${pdf.length}\n%%EOF`;
-  return `${pdf}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}${trailer}`;
-}

@@ -259,6 +259,17 @@ function describeRange(call: SafeCall): string {
   return last === 0 ? "" : `:${first}-${last ?? ""}`;
 }
 
+/** `web_fetch https://example.com/ · The title, 12,000 characters`; the text itself is only in the pager. */
+const webFetch: ToolRenderer = {
+  title: (call) => call.text("url") ?? "?",
+  summary(call) {
+    const characters = call.metadataNumber("characters");
+    if (call.state !== "done" || characters === undefined) return undefined;
+    const title = call.metadataText("title");
+    return [...(title === undefined ? [] : [title]), formatCount(characters, "character")].join(", ");
+  },
+};
+
 const MAX_NEW_LINES = 12;
 
 /** `write src/a.ts · new, 31 lines` and its beginning; like an edit if the file existed. */
@@ -282,7 +293,7 @@ function isNewFile(call: SafeCall): boolean {
 const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
   Object.entries({
     ...{ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write },
-    ...{ apply_patch: applyPatch, todo, job_output: job, job_kill: job },
+    ...{ apply_patch: applyPatch, todo, job_output: job, job_kill: job, web_fetch: webFetch },
   }),
 );
 

@@ -2,7 +2,13 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { isAddress } from "../../infrastructure/network/addresses.ts";
-import { findHostAddresses, type ResolveName } from "../../infrastructure/network/host-addresses.ts";
+import type { NetworkConnection } from "../../infrastructure/network/connection.ts";
+import {
+  findHostAddresses,
+  HostAddressError,
+  type ResolveName,
+} from "../../infrastructure/network/host-addresses.ts";
+import type { HostAndPort } from "../../infrastructure/network/host-pattern.ts";
 import { findUpstreamProxy } from "../../infrastructure/network/upstream-proxy.ts";
 import { type Environment, monotonicMs } from "../../infrastructure/runtime.ts";
 import { isLoopbackUrl } from "../../infrastructure/urls.ts";
@@ -37,6 +43,10 @@ export interface DownloadOptions {
   redact(text: string): string;
   /** Asks about a redirect to another host. The host of the first address is allowed already. */
   allow(address: WebAddress): Promise<boolean>;
+  /** True for a private address that the user has listed; without it, none is. */
+  allowsPrivate?: ((wanted: HostAndPort) => boolean | Promise<boolean>) | undefined;
+  /** Reports each connection when it has ended, also one that was refused. */
+  onConnection?: ((connection: NetworkConnection) => void) | undefined;
 }
 
 /** Decompressed. */
@@ -50,11 +60,19 @@ const HEADERS = {
 };
 
 /** Why there is no page: a sentence for the model. */
-export class DownloadError extends Error {}
+export class DownloadError extends Error {
+  /** @param refusal why no connection may be made, a clause. */
+  constructor(
+    message: string,
+    readonly refusal?: string,
+  ) {
+    super(message);
+  }
+}
 
 /**
  * Downloads a page. Each name is resolved once and the connection is made to a checked address; with a proxy of the
- * user, the proxy connects. A literal address that was allowed may be private, a name never stands for a private one.
+ * user, the proxy connects. A private address is reached only if `allowsPrivate` says so, and by no name.
  *
  * @throws DownloadError, also for a time limit
  */
@@ -64,7 +82,9 @@ export async function downloadPage(first: WebAddress, options: DownloadOptions):
   let address = first;
   for (;;) {
     const step = address;
-    const answer = await limit.run(step, (signal) => request(step, redirects, { ...options, signal }));
+    const answer = await reportConnection(step, options, (traffic) =>
+      limit.run(step, (signal) => request(step, redirects, { ...options, signal, traffic })),
+    );
     if (!(answer instanceof URL)) return { ...answer, leftMs: limit.leftMs };
     const next = toRedirected(step, answer, options);
     redirects.push(step.url);
@@ -77,6 +97,30 @@ export async function downloadPage(first: WebAddress, options: DownloadOptions):
         `${show(step)} redirects to ${show(next)}, and connecting to that host was not allowed.`,
       );
     address = next;
+  }
+}
+
+/** Counts what arrives. */
+interface Traffic {
+  bytes: number;
+}
+
+async function reportConnection<T>(
+  { host, port }: WebAddress,
+  { onConnection }: DownloadOptions,
+  connect: (traffic: Traffic) => Promise<T>,
+): Promise<T> {
+  const traffic: Traffic = { bytes: 0 };
+  const made = { host, port, allowed: true, by: "the approval of web_fetch", purpose: "web_fetch" as const };
+  try {
+    const answer = await connect(traffic);
+    onConnection?.({ ...made, ...traffic });
+    return answer;
+  } catch (error) {
+    const refusal = error instanceof DownloadError ? error.refusal : undefined;
+    const ended = refusal === undefined ? { problem: describe(error) } : { allowed: false, by: refusal };
+    onConnection?.({ ...made, ...traffic, ...ended });
+    throw error;
   }
 }
 
@@ -104,7 +148,12 @@ class TimeLimit {
       return await Promise.race([work(signal), stopped.promise]);
     } catch (error) {
       if (error instanceof DownloadError) throw error;
-      throw new DownloadError(`${show(address)} could not be fetched: ${describe(error)}.`);
+      const reason = describe(error);
+      const isRefusal = error instanceof HostAddressError && error.isRefusal;
+      throw new DownloadError(
+        `${show(address)} could not be fetched: ${reason}.`,
+        isRefusal ? reason : undefined,
+      );
     } finally {
       signal.removeEventListener("abort", onAbort);
       stopped.promise.catch(() => {});
@@ -124,15 +173,15 @@ type Answer = Omit<Download, "leftMs">;
 async function request(
   address: WebAddress,
   redirects: readonly URL[],
-  { environment, resolve, signal }: Pick<DownloadOptions, "environment" | "resolve" | "signal">,
+  { traffic, signal, ...options }: DownloadOptions & { traffic: Traffic },
 ): Promise<Answer | URL> {
-  const response = await connect(address, { environment, resolve, signal });
+  const response = await connect(address, { ...options, signal });
   const target = toRedirectTarget(response, address);
   if (target) {
     await response.body?.cancel();
     return target;
   }
-  const { bytes, isCut } = await readBody(response, signal);
+  const { bytes, isCut } = await readBody(response, { signal, traffic });
   const contentType = (response.headers.get("content-type") ?? "").toLowerCase();
   return { address, redirects, status: response.status, contentType, bytes, isCut };
 }
@@ -154,7 +203,7 @@ function toRedirected(from: WebAddress, to: URL, { redact }: DownloadOptions): W
 
 async function connect(
   { url, host, port }: WebAddress,
-  { environment, resolve, signal }: Pick<DownloadOptions, "environment" | "resolve" | "signal">,
+  { environment, resolve, signal, allowsPrivate }: DownloadOptions,
 ): Promise<Response> {
   const isPlainHttp = url.protocol === "http:";
   // As for a provider on this machine, which a proxy cannot reach.
@@ -162,9 +211,9 @@ async function connect(
     ? undefined
     : findUpstreamProxy(environment, { host, port }, { isPlainHttp });
   if (/(?:^|\.)localhost$/.test(host))
-    throw new DownloadError(`${host} is this computer: name its address, such as 127.0.0.1, instead.`);
+    throw new HostAddressError(`${host} is this computer: name its address, such as 127.0.0.1`, true);
   const addresses = await findHostAddresses(host, {
-    mayBePrivate: true,
+    mayBePrivate: (await allowsPrivate?.({ host, port })) ?? false,
     hasProxy: upstream !== undefined,
     resolve,
   });
@@ -205,7 +254,7 @@ function toPinned(url: URL, address: string): string {
 /** Decompresses while it reads: a small body can expand to gigabytes. */
 async function readBody(
   { body, headers }: Response,
-  signal: AbortSignal,
+  { signal, traffic }: { signal: AbortSignal; traffic: Traffic },
 ): Promise<{ bytes: Uint8Array; isCut: boolean }> {
   if (!body) return { bytes: new Uint8Array(), isCut: false };
   const pieces: Uint8Array[] = [];
@@ -217,7 +266,7 @@ async function readBody(
       if (size > MAX_BYTES) return;
     }
   };
-  const source = Readable.from(body);
+  const source = Readable.from(count(body, traffic));
   const decoder = createDecoder(headers.get("content-encoding"));
   try {
     await (decoder ? pipeline(source, decoder, collect, { signal }) : pipeline(source, collect, { signal }));
@@ -228,6 +277,13 @@ async function readBody(
   const isCut = size > MAX_BYTES;
   if (isCut) await body.cancel().catch(() => {}); // It is locked while the stream winds down.
   return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut };
+}
+
+async function* count(body: AsyncIterable<Uint8Array>, traffic: Traffic): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    traffic.bytes += piece.length;
+    yield piece;
+  }
 }
 
 function createDecoder(encoding: string | null) {

@@ -3,7 +3,7 @@ import { parseHTML } from "linkedom";
 import TurndownService from "turndown";
 
 /** A page as Markdown. */
-interface MarkdownPage {
+export interface MarkdownPage {
   /** Empty if the page has none. */
   title: string;
   markdown: string;
@@ -21,7 +21,7 @@ const MIN_ARTICLE_CHARACTERS = 200;
  *
  * @param url of the page
  */
-export async function htmlToMarkdown(html: string, url: string): Promise<MarkdownPage> {
+export function htmlToMarkdown(html: string, url: string): MarkdownPage {
   return (isSimple(html) ? findArticle(html, url) : undefined) ?? convertWhole(html, url);
 }
 

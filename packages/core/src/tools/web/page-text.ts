@@ -24,8 +24,8 @@ const HEAD_BYTES = 4_096;
  *
  * @throws DownloadError for anything that is no text
  */
-export async function toPageText(download: Download): Promise<PageText> {
-  const page = await convert(download);
+export async function toPageText(download: Download, signal: AbortSignal): Promise<PageText> {
+  const page = await convert(download, signal);
   const whole = page.text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed();
   const { text } = removeInvisible(whole.replace(/\r\n?/g, "\n"));
   const { text: title } = removeInvisible(page.title.replace(/\s+/g, " "));
@@ -33,10 +33,10 @@ export async function toPageText(download: Download): Promise<PageText> {
   return { title, text, remarks };
 }
 
-async function convert(download: Download): Promise<PageText> {
+async function convert(download: Download, signal: AbortSignal): Promise<PageText> {
   const { bytes, contentType, address } = download;
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, HEAD_BYTES));
-  if (head.slice(0, 1_024).includes("%PDF-")) return convertPdf(download);
+  if (head.slice(0, 1_024).includes("%PDF-")) return convertPdf(download, signal);
   const text = decode(download, head);
   if (text === undefined) {
     const type = contentType === "" ? "of an unknown type" : showAddress(contentType);
@@ -44,8 +44,12 @@ async function convert(download: Download): Promise<PageText> {
   }
   const plain = { title: "", text, remarks: [] };
   if (isHtml(contentType, head)) {
-    const { htmlToMarkdown } = await import("./html-to-markdown.ts");
-    const { title, markdown } = await htmlToMarkdown(text, address.url.href);
+    const { convertHtml } = await import("./convert-html.ts");
+    const page = { html: text, url: address.url.href };
+    const limits = { timeoutMs: download.leftMs, signal };
+    const { title, markdown } = await convertHtml(page, limits).catch((error: unknown) => {
+      throw new DownloadError(`${showAddress(address.url.href)} cannot be converted: ${describe(error)}.`);
+    });
     return { title, text: markdown, remarks: markdown.trim() === "" ? ["the page has no text"] : [] };
   }
   return /\bjson\b/.test(contentType) ? { ...plain, text: formatJson(text) } : plain;
@@ -58,15 +62,17 @@ function isHtml(contentType: string, head: string): boolean {
   return /^\s*(?:<!--[^>]*-->\s*)*<(?:!doctype html|html)\b/i.test(head.replace(/^\u00ef\u00bb\u00bf/, ""));
 }
 
-async function convertPdf({ bytes, isCut, leftMs, address }: Download): Promise<PageText> {
+async function convertPdf(
+  { bytes, isCut, leftMs, address }: Download,
+  signal: AbortSignal,
+): Promise<PageText> {
   if (isCut) throw new DownloadError(`${showAddress(address.url.href)} is a PDF of more than 5 MB.`);
   const { readPdfText } = await import("../../infrastructure/text/pdf.ts");
-  const { pages, pageCount } = await readPdfText(bytes, {
-    limitMs: leftMs,
-    maxCharacters: MAX_TEXT_CHARACTERS,
-  }).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new DownloadError(`${showAddress(address.url.href)} is a PDF that cannot be read: ${reason}.`);
+  const limits = { timeoutMs: leftMs, maxCharacters: MAX_TEXT_CHARACTERS, signal };
+  const { pages, pageCount, problem } = await readPdfText(bytes, limits).catch((error: unknown) => {
+    throw new DownloadError(
+      `${showAddress(address.url.href)} is a PDF that cannot be read: ${describe(error)}.`,
+    );
   });
   const text = pages.map((page, index) => `## Page ${index + 1}\n\n${page || "(no text)"}`).join("\n\n");
   const isComplete = pages.length === pageCount;
@@ -75,8 +81,13 @@ async function convertPdf({ bytes, isCut, leftMs, address }: Download): Promise<
     text,
     remarks: [
       isComplete ? `PDF, ${pageCount} pages` : `PDF, the first ${pages.length} of ${pageCount} pages`,
+      ...(problem === undefined ? [] : [`the others are missing: ${problem}`]),
     ],
   };
+}
+
+function describe(error: unknown): string {
+  return showAddress(error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
 }
 
 /** JSON on one line is hard to read in pieces. */
