@@ -59,6 +59,9 @@ export function readOptions(
       found.operands.push(...rest.splice(0));
     } else if (word.names !== undefined || !/^-./.test(word.text)) {
       found.operands.push(word);
+    } else if (spec.maxOperands !== undefined && found.operands.length > 0) {
+      // Where options end at the first operand, it is the operand that is written to.
+      return { unsupported: `the option ${showWord(word.text)} after an operand` };
     } else {
       const unsupported = word.text.startsWith("--")
         ? takeLong(word.text, { spec, found, rest })

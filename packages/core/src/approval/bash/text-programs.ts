@@ -277,7 +277,8 @@ export function readBracket(words: readonly Operand[]): ProgramReading {
   return words.at(-1)?.text === "]" ? readTest(words.slice(0, -1)) : { unsupported: "a missing closing ]" };
 }
 
-// xxd only reads the second letter of a word, so only whole words are certain.
+// xxd only reads the second letter of a word, so only whole words are certain. It reads no options after the first file:
+// the next word is the file that it writes to.
 const FLAGS: ReadonlySet<string> = new Set(["-a", "-b", "-e", "-E", "-i", "-p", "-ps", "-u"]);
 const VALUE = /^-[cglos]$/;
 const ATTACHED_VALUE = /^-[cglos]\d{1,6}$/;
@@ -290,6 +291,7 @@ export function readXxd(words: readonly Operand[]): ProgramReading {
   for (let word = rest.shift(); word; word = rest.shift()) {
     const { text, names } = word;
     if (names !== undefined) return { unsupported: `the file names that ${showWord(text)} stands for` };
+    if (paths.length > 0) return { unsupported: "a further operand" };
     if (FLAGS.has(text) || ATTACHED_VALUE.test(text)) continue;
     if (VALUE.test(text)) {
       if (!XXD_NUMBER.test(rest.shift()?.text ?? ""))
@@ -297,5 +299,5 @@ export function readXxd(words: readonly Operand[]): ProgramReading {
     } else if (text.startsWith("-")) return { unsupported: `the option ${showWord(text)}` };
     else paths.push(text);
   }
-  return paths.length > 1 ? { unsupported: "a further operand" } : { use: { paths, readsContent: true } };
+  return { use: { paths, readsContent: true } };
 }
