@@ -86,6 +86,12 @@ describe('the choices of "always"', () => {
     expect(await choicesFor("prettier --write src/a.ts", { rules })).toHaveLength(2);
   });
 
+  test("are not wider after a command of the same line that may move paths", async () => {
+    const mode = "accept-edits" as const;
+    expect(await choicesFor("mkdir -p out && eslint src", { mode })).toHaveLength(2);
+    expect(await choicesFor("mv src out && eslint out", { mode })).toHaveLength(1);
+  });
+
   test("are not wider outside the project", async () => {
     expect(await choicesFor("cd .. && bun test")).toHaveLength(1);
   });

@@ -189,6 +189,8 @@ function evaluatePart(part: Part, evaluation: CommandEvaluation): EvaluatedPart 
   // A rule that asks wants each command to be shown.
   const isWidenable =
     rule === undefined &&
+    // A path may lead elsewhere after the line has moved something.
+    before.reach !== "names" &&
     isInside(only, surroundings.root) &&
     namesOrdinaryFiles(grant.words, { ...evaluation, context: { ...context, cwd: only } });
   return isWidenable && isGrantedByPrefix(grant, context.grants ?? [])

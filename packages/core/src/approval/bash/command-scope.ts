@@ -82,7 +82,7 @@ function isOwnScript(program: string): boolean {
   return program.includes("/") && OWN_SCRIPT.test(program) && !program.includes("node_modules/");
 }
 
-type OptionKind = "flag" | "attached" | "text" | "path";
+type OptionKind = "flag" | "attached" | "name" | "text" | "path";
 
 const tables = new WeakMap<FurtherWords, ReadonlyMap<string, OptionKind>>();
 
@@ -94,6 +94,7 @@ function optionsOf(allowed: FurtherWords): ReadonlyMap<string, OptionKind> {
     new Map([
       ...list(allowed.flags, "flag"),
       ...list(allowed.attached, "attached"),
+      ...list(allowed.names, "name"),
       ...list(allowed.texts, "text"),
       ...list(allowed.paths, "path"),
     ]);
@@ -121,10 +122,11 @@ function readWords(words: readonly string[], allowed: FurtherWords): string[] | 
     }
     const option = readOption(word, { options, isWhole: allowed.wholeWords === true });
     if (option === undefined) return undefined;
-    if (option.kind !== "text" && option.kind !== "path") continue;
+    if (option.kind === "flag" || option.kind === "attached") continue;
     const value = option.value ?? rest.shift();
     // A program that reads the next word as an option would not take it as the value.
     if (value === undefined || (option.value === undefined && value.startsWith("-"))) return undefined;
+    if (option.kind === "name" && !NAME.test(value)) return undefined;
     if (option.kind === "path") paths.push(value);
   }
   return paths;
@@ -162,4 +164,5 @@ function readOption(
   return { kind: "flag" };
 }
 
+const NAME = /^\w[\w.,:/+-]*$/;
 const ATTACHED_VALUE = /^[\w.,]*$/;

@@ -7,7 +7,9 @@ export interface FurtherWords {
   flags?: string;
   /** Options whose value may only stand in the same word, as in `-j4` and `--bail=2`. */
   attached?: string;
-  /** Options with a value that names no file, in the same word or as the next. */
+  /** Options with a plain value, such as a number or the name of a rule, in the same word or as the next. */
+  names?: string;
+  /** The same for text that the program only compares or stores, such as a pattern for the names of tests. */
   texts?: string;
   /** Options whose value is a path. */
   paths?: string;
@@ -19,8 +21,11 @@ export interface FurtherWords {
   rest?: FurtherWords;
 }
 
-/** Words that the program takes for files, names or patterns. `@name` means the contents of a file in some programs. */
-const ANY = /^[^@]/;
+/**
+ * Words that the program takes for files, names or patterns. Not `@name`, which some programs replace by the contents of a
+ * file, and no braces that a program could expand to another path.
+ */
+const ANY = /^(?![@~:-])(?:[^{}]|\{[\w-]+(?:,[\w-]+)+\})+$/;
 /** A path, so that a script which runs its words as a command finds no program of that name. */
 const PATH = /^(?!-)[\w.+-][\w@%+.,-]*\/[\w@%+.,/-]*$/;
 const LOCAL_PACKAGE = /^\.(?:\/|$)/;
@@ -29,7 +34,7 @@ const NUMBER = /^\d+$/;
 
 const ESLINT: FurtherWords = {
   flags: "--fix --fix-dry-run --quiet --color --no-color --no-ignore --cache --no-inline-config --debug",
-  texts: "--max-warnings --ext",
+  names: "--max-warnings --ext",
   operands: ANY,
 };
 
@@ -38,7 +43,8 @@ const PYTEST: FurtherWords = {
     "-q -v -vv -x -s -l --quiet --verbose --exitfirst --showlocals --lf --last-failed --ff --failed-first --nf --new-first --sw " +
     "--stepwise --co --collect-only --no-header --no-summary --disable-warnings --strict-markers --no-cov",
   attached: "-r --cov --durations",
-  texts: "-k -m --maxfail --tb --color",
+  names: "--maxfail --tb --color",
+  texts: "-k -m",
   paths: "--ignore --deselect",
   operands: ANY,
 };
@@ -46,7 +52,7 @@ const PYTEST: FurtherWords = {
 const RUFF: FurtherWords = {
   flags:
     "--fix --unsafe-fixes --no-fix --diff --check --preview --no-cache --quiet -q --statistics --show-fixes",
-  texts: "--select --ignore --extend-select --line-length",
+  names: "--select --ignore --extend-select --line-length",
   operands: ANY,
 };
 
@@ -58,7 +64,7 @@ export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
   prettier: {
     flags:
       "-c -w -l -u --check --write --list-different --ignore-unknown --no-color --no-error-on-unmatched-pattern",
-    texts: "--log-level",
+    names: "--log-level",
     operands: ANY,
   },
   tsc: {
@@ -75,7 +81,8 @@ export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
     flags:
       "-i -o -u -b --ci --watch --watchAll --coverage --no-coverage --verbose --silent --bail --runInBand --updateSnapshot " +
       "--passWithNoTests --onlyChanged --onlyFailures --forceExit --detectOpenHandles --colors",
-    texts: "-t -w --testNamePattern --maxWorkers --shard --testTimeout",
+    names: "-w --maxWorkers --testTimeout",
+    texts: "-t --testNamePattern",
     operands: ANY,
   },
   pytest: PYTEST,
@@ -88,37 +95,39 @@ export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
   pyright: { flags: "--stats --verbose --warnings", operands: ANY },
   black: {
     flags: "-q -v --check --diff --fast --quiet --verbose",
-    texts: "-l -t --line-length --target-version",
+    names: "-l -t --line-length --target-version",
     operands: ANY,
   },
   isort: { flags: "-c -q -v --check --check-only --diff --quiet --verbose", operands: ANY },
   flake8: {
     flags: "-v -q --count --statistics --show-source",
-    texts: "--max-line-length --select --ignore --extend-ignore --max-complexity",
+    names: "--max-line-length --select --ignore --extend-ignore --max-complexity",
     operands: ANY,
   },
-  pylint: { flags: "-E --errors-only", texts: "-d -e --disable --enable --fail-under", operands: ANY },
+  pylint: { flags: "-E --errors-only", names: "-d -e --disable --enable --fail-under", operands: ANY },
   rubocop: { flags: "-a -A --autocorrect --autocorrect-all --parallel --display-cop-names", operands: ANY },
-  rspec: { flags: "-w -b --fail-fast --backtrace", texts: "-e --example --seed", operands: ANY },
-  shellcheck: { flags: "-a -x", texts: "-s -e -S --shell --exclude --severity", operands: ANY },
-  shfmt: { wholeWords: true, flags: "-d -l -w -s", texts: "-i -ln", operands: ANY },
+  rspec: { flags: "-w -b --fail-fast --backtrace", names: "--seed", texts: "-e --example", operands: ANY },
+  shellcheck: { names: "-s -e -S --shell --exclude --severity", operands: ANY },
+  shfmt: { wholeWords: true, flags: "-d -l -w -s", names: "-i -ln", operands: ANY },
   gofmt: { wholeWords: true, flags: "-l -d -w -s -e", operands: ANY },
   goimports: { wholeWords: true, flags: "-l -d -w -e", operands: ANY },
-  staticcheck: { wholeWords: true, texts: "-checks -tags", operands: LOCAL_PACKAGE },
-  rustfmt: { flags: "-l -v -q --check --quiet --verbose", texts: "--edition", operands: ANY },
+  staticcheck: { wholeWords: true, names: "-checks -tags", operands: LOCAL_PACKAGE },
+  rustfmt: { flags: "-l -v -q --check --quiet --verbose", names: "--edition", operands: ANY },
   "clang-format": { wholeWords: true, flags: "-i -n --dry-run --Werror", operands: ANY },
   ctest: {
     wholeWords: true,
     flags: "-V -N -Q --output-on-failure --rerun-failed --stop-on-failure --verbose",
     attached: "-j",
-    texts: "-R -E -L --timeout",
+    names: "--timeout",
+    texts: "-R -E -L",
   },
 };
 
 const VITEST: FurtherWords = {
   flags: "-u --run --watch --coverage --no-coverage --passWithNoTests --update --hideSkippedTests",
   attached: "--bail --silent --retry",
-  texts: "-t --testNamePattern --testTimeout --shard",
+  names: "--testTimeout",
+  texts: "-t --testNamePattern",
   operands: ANY,
 };
 
@@ -156,9 +165,8 @@ const CARGO: FurtherWords = {
   flags:
     "-r -q -v -vv --release --all --workspace --all-targets --all-features --no-default-features --lib --bins --tests " +
     "--examples --benches --doc --no-run --no-fail-fast --no-deps --locked --offline --frozen --quiet --verbose --check --fix",
-  attached: "-j",
-  texts:
-    "-p -F --package --features --bin --test --example --bench --exclude --profile --message-format --color",
+  names:
+    "-j --jobs -p -F --package --features --bin --test --example --bench --exclude --profile --message-format --color",
 };
 
 const CARGO_TEST: FurtherWords = {
@@ -166,15 +174,16 @@ const CARGO_TEST: FurtherWords = {
   operands: NAME,
   rest: {
     flags: "--nocapture --no-capture --ignored --include-ignored --exact --list --show-output",
-    texts: "--test-threads --skip",
+    names: "--test-threads --skip",
     operands: NAME,
   },
 };
 
 const GO: FurtherWords = {
   wholeWords: true,
-  flags: "-v -x -n -a -race -short -cover -failfast -json -benchmem -l -w -m",
-  texts: "-run -bench -count -timeout -parallel -cpu -tags -skip -benchtime -p -shuffle -covermode",
+  flags: "-v -x -n -a -race -short -cover -failfast -json -benchmem",
+  names: "-count -timeout -parallel -cpu -tags -benchtime -p -shuffle -covermode",
+  texts: "-run -bench -skip",
   operands: LOCAL_PACKAGE,
 };
 
@@ -187,24 +196,24 @@ const GRADLE: FurtherWords = {
 const MAVEN: FurtherWords = {
   wholeWords: true,
   flags: "-q -o -B -ntp -U -e --quiet --offline --batch-mode",
-  texts: "-pl",
+  names: "-pl",
 };
 const DOTNET: FurtherWords = {
   wholeWords: true,
   flags: "--no-restore --no-build --nologo",
-  texts: "-c -v --configuration --verbosity --filter",
+  names: "-c -v --configuration --verbosity",
   operands: PATH,
 };
 
 const DOCKER: FurtherWords = {
   flags: "-a -q -f -t --all --quiet --no-trunc --follow --timestamps --no-color --services",
-  texts: "-n --tail --since --until --filter",
+  names: "-n --tail --since --until",
   operands: /^[\w.-]+$/,
 };
 
 const GITHUB: FurtherWords = {
   flags: "--comments --log --log-failed --name-only --patch",
-  texts: "-L -R -s --json --limit --repo --state --author --label --branch",
+  names: "-L -s --json --limit --state --author --label --branch",
   operands: NUMBER,
 };
 
@@ -217,7 +226,8 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
     flags:
       "-u --only --todo --coverage --update-snapshots --watch --randomize --concurrent --pass-with-no-tests --dots",
     attached: "--bail",
-    texts: "-t --test-name-pattern --timeout --rerun-each --max-concurrency --seed",
+    names: "--timeout --rerun-each --max-concurrency --seed",
+    texts: "-t --test-name-pattern",
     operands: ANY,
   },
   "bun run *": SCRIPT,
@@ -240,7 +250,7 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
   "cargo check": CARGO,
   "cargo clippy": {
     ...CARGO,
-    rest: { texts: "-D -W -A --deny --warn --allow" },
+    rest: { names: "-D -W -A --deny --warn --allow" },
   },
   "cargo fmt": { ...CARGO, rest: { flags: "--check" } },
   "cargo doc": CARGO,
@@ -287,9 +297,9 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
   "dotnet build": DOTNET,
   "dotnet test": DOTNET,
   "dotnet format": DOTNET,
-  "swift build": { wholeWords: true, flags: "-v -q", texts: "-c" },
-  "swift test": { wholeWords: true, flags: "-v -q --parallel", texts: "-c --filter --skip" },
-  "mix test": { flags: "--trace --failed --stale", texts: "--seed --only", operands: ANY },
+  "swift build": { wholeWords: true, flags: "-v -q", names: "-c" },
+  "swift test": { wholeWords: true, flags: "-v -q --parallel", names: "-c", texts: "--filter --skip" },
+  "mix test": { flags: "--trace --failed --stale", names: "--seed --only", operands: ANY },
   "mix format": { flags: "--check-formatted", operands: ANY },
   "terraform fmt": { wholeWords: true, flags: "-check -diff -recursive -no-color", operands: ANY },
   "terraform validate": { wholeWords: true, flags: "-no-color -json" },
