@@ -41,6 +41,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "agent",
     "infrastructure",
   ],
+  agents: [
+    "types.ts",
+    "infrastructure",
+    "tool",
+    "tools",
+    "jobs",
+    "config",
+    "definitions",
+    "provider/types.ts",
+    "agent/types.ts",
+    "session/manager.ts",
+  ],
   // Composition: it may import everything, and nothing but the faces imports it.
   harness: ["*"],
 };

@@ -7,13 +7,17 @@ const MAX_REASON_CHARS = 600;
 
 const LOCATIONS = { in_sandbox: " in the sandbox", outside_sandbox: " outside the sandbox" } as const;
 
-/** The question, on one line: where a command would run comes first. Nothing in it is the model's own text. */
+/**
+ * The question, on one line: the sub-agent whose call it is, and where a command would run, come first. Nothing in it is
+ * the model's own text.
+ */
 export function describeAsking(
-  { toolName }: ApprovalRequest,
+  { toolName, agent }: ApprovalRequest,
   { action, reason, runs, isEdited }: AskedVerdict,
 ): string {
   const edited = isEdited ? " as edited" : "";
-  const tool = `${escapeLine(toolName)}${runs ? LOCATIONS[runs] : ""}${edited}`;
+  const asker = agent ? `${escapeLine(agent.name)}: ` : "";
+  const tool = `${asker}${escapeLine(toolName)}${runs ? LOCATIONS[runs] : ""}${edited}`;
   const why = escapeLine(reason);
   if (action === "allow") return `${tool} needs confirmation: ${why}`;
   if (runs === "outside_sandbox") return `Allow ${tool}? It would run with all your permissions`;
@@ -24,6 +28,12 @@ export function describeAsking(
 export function describeRefusedEdit({ refusedEdit }: AskedVerdict): string | undefined {
   if (refusedEdit === undefined) return undefined;
   return `Your edited command was rejected: ${escapeLine(refusedEdit.why)}`;
+}
+
+/** What the sub-agent works on, in the words of the model that has started it; undefined for a call of the session. */
+export function describeTask({ agent }: ApprovalRequest): string | undefined {
+  if (agent === undefined) return undefined;
+  return `Task of the sub-agent (unverified): ${escapeLine(agent.description.slice(0, MAX_REASON_CHARS).toWellFormed())}`;
 }
 
 /** Heading for the text of `toEscapedRequest`. */

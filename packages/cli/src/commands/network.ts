@@ -40,7 +40,8 @@ async function findShownSession(
   const sessionsDir = projectSessionsDir(cwd, io);
   const redactor = await openSavedRedactor(cwd, io.environment);
   const sessions = await listSessions(sessionsDir, { redactor });
-  if (reference === undefined) return sessions.find(({ archived }) => !archived);
+  if (reference === undefined)
+    return sessions.find(({ archived, agent }) => !archived && agent === undefined);
   return findSession(sessions, redactor.redact(reference), {
     listUnreadable: () => listUnreadableSessions(sessionsDir),
     areArchivedNumbered: true,

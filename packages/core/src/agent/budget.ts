@@ -11,6 +11,9 @@ interface BudgetLimits {
   maxCost?: number | undefined;
 }
 
+// How much more than any before it a request is expected to cost at most.
+const MARGIN = 2;
+
 /** Counts the turns and the cost of a run and of the runs that its tools start. */
 export class SharedBudget implements RunBudget {
   /** US dollars; null as soon as one price is unknown. */
@@ -18,6 +21,8 @@ export class SharedBudget implements RunBudget {
   private turns = 0;
   /** The most that the requests under way can cost, in US dollars. */
   private reserved = 0;
+  /** The most expensive request so far, in US dollars. */
+  private highest = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(readonly limits: BudgetLimits) {}
@@ -36,11 +41,14 @@ export class SharedBudget implements RunBudget {
 
   addCost(cost: number | null): void {
     this.cost = cost === null || this.cost === null ? null : this.cost + cost;
+    this.highest = Math.max(this.highest, cost ?? 0);
   }
 
-  async admit(most: number | null, signal: AbortSignal): Promise<() => void> {
+  async admit(estimate: number | null, signal: AbortSignal): Promise<() => void> {
     const { maxCost } = this.limits;
-    if (maxCost === undefined || most === null) return () => {};
+    if (maxCost === undefined || estimate === null) return () => {};
+    // A provider may count more than can be estimated here: images, or its own prompt.
+    const most = Math.max(estimate, this.highest * MARGIN);
     // A request may exceed the limit, two may not: while those under way might reach it, the next one waits for them.
     while (this.reserved > 0 && !signal.aborted && (this.cost ?? 0) + this.reserved >= maxCost)
       await this.nextRelease(signal);

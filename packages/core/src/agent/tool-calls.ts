@@ -120,6 +120,7 @@ async function runToolCall(
       budget: run.budget,
       beforeChanges: () => run.tools.keepChanges(undefined, notify),
       afterChanges: () => run.config.changes?.afterChanges(),
+      countChanges: async () => run.config.changes?.countChanges?.(),
     },
     async beforeChange() {
       isChanging = true;

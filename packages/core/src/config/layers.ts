@@ -198,10 +198,10 @@ function removeUntrustedSettings(
   project: Readonly<DiligentConfig>,
   context: RestrictionContext,
 ): UntrustedConfig {
-  const { provider, models, model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } =
-    project;
+  const { provider, models, agents, agentLimits, ...chosen } = project;
+  const { model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } = chosen;
   const { user } = context;
-  const ignored = [...flattenSettings({ provider, models }).keys()];
+  const ignored = [...flattenSettings({ provider, models, agents, agentLimits }).keys()];
   const config: DiligentConfig = { ...rest };
   const keep = (key: string, isAllowed: boolean) => {
     if (!isAllowed) ignored.push(key);

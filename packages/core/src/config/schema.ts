@@ -221,6 +221,32 @@ const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "must be the name of an environment variable");
 
+/** A sub-agent: settings that are left out stay those of its definition; `false` removes it. */
+const AgentSettingSchema = z.strictObject({
+  description: z.string().min(1).optional().describe("When to use it; needed for a new one."),
+  prompt: z.string().min(1).optional().describe("Its system prompt; needed for a new one."),
+  model: z.string().min(1).optional().describe("Id or alias of its model; by default the session's."),
+  effort: z.enum(["off", "low", "medium", "high", "xhigh", "max"]).optional().describe("How much it thinks."),
+  maxTurns: count("Model replies after which it stops."),
+  tools: z
+    .array(z.string().min(1))
+    .optional()
+    .describe("Names of its tools, never more than the session's; * stands for any characters."),
+});
+
+/** `agentLimits`: how many sub-agents a session may have. */
+const AgentLimitsSchema = z.strictObject({
+  maxParallel: count("Sub-agents at the same time; by default 4."),
+  maxDepth: z
+    .number()
+    .int()
+    .min(0)
+    .max(5)
+    .optional()
+    .describe("1, the default: sub-agents have none of their own; 0: there are none."),
+  maxPerSession: count("Sub-agents of one session; by default 50."),
+});
+
 /** All settings of a configuration file. Unknown names are errors, so that no typo goes unnoticed. */
 export const DiligentConfigSchema = z.strictObject({
   $schema: z.string().optional().describe("The address of this schema, for editors."),
@@ -268,6 +294,11 @@ export const DiligentConfigSchema = z.strictObject({
     .array(PermissionRuleSchema)
     .optional()
     .describe("Rules for what needs approval; the last matching rule applies."),
+  agents: z
+    .record(z.string().min(1).max(64), z.union([AgentSettingSchema, z.literal(false)]))
+    .optional()
+    .describe("Sub-agents by name: changes of those that there are, new ones, or false."),
+  agentLimits: AgentLimitsSchema.optional().describe("How many sub-agents there may be."),
   sandbox: z
     .enum(["auto", "required", "off"])
     .optional()

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from "node:fs";
 
-import type { AgentEvent, AgentLoopConfig, Approve } from "../agent/types.ts";
+import type { AgentEvent, AgentLoopConfig, Approve, ChangeTracker } from "../agent/types.ts";
 import { selectOfferedTools, withPlanMode } from "../approval/policy.ts";
 import type { ApprovalMode, PermissionRule } from "../approval/types.ts";
 import { findMissingHistory } from "../checkpoint/load.ts";
@@ -23,9 +23,9 @@ import { withRetry } from "../provider/retry.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { ContextOptions } from "../session/compaction/context-window.ts";
-import { SessionManager } from "../session/manager.ts";
+import { SessionManager, type SessionManagerConfig } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
-import type { Tool } from "../tool/types.ts";
+import type { SharedRun, Tool } from "../tool/types.ts";
 import {
   type AskUser,
   createAddKnowledgeTool,
@@ -95,7 +95,9 @@ interface SessionOptions extends SessionSettings {
   /** See `SessionChoices`. */
   askUser?: AskUser | undefined;
   /** Where its commands run. */
-  commands: SessionCommands;
+  commands: Pick<SessionCommands, "jobs" | "sandbox" | "temporaryDirectory">;
+  /** For the session of a sub-agent. */
+  child?: ChildSettings | undefined;
   /** The mode of the session at any time. */
   currentMode(): ApprovalMode;
   /** The permission rules of the session at any time. */
@@ -103,6 +105,22 @@ interface SessionOptions extends SessionSettings {
   /** True if a user is present who can be asked. */
   isAttended: boolean;
   approve: Approve;
+}
+
+/** What makes a session that of a sub-agent. */
+export interface ChildSettings {
+  /** The sub-agent as the extensions of its session see it. */
+  agent: NonNullable<SessionScope["agent"]>;
+  origin: SessionManagerConfig["origin"];
+  /** Replaces diligent's own and the configured system prompt. */
+  basePrompt?: string | undefined;
+  /** A section of the system prompt. */
+  section?: string | undefined;
+  maxTurns: number | undefined;
+  /** The run whose call it works on. */
+  run: SharedRun | undefined;
+  /** Those of the parent's tools that it has. @throws Error for the model if it has none. */
+  selectTools(tools: readonly Tool[]): Tool[];
 }
 
 /** A session that is ready for its first prompt. The caller closes it. */
@@ -123,6 +141,10 @@ export interface ComposedSession {
   checkpoints: SessionCheckpoints;
   /** The session as its extensions see it. */
   scope: SessionScope;
+  /** What its tools know about files. */
+  files: FileTracker;
+  /** The current model, as it was chosen. */
+  modelChoice(): ModelChoice;
   /** Redacts provider keys and other secrets in everything that the session shows, saves and sends. */
   redactor: SecretRedactor;
   /** The parts of the system prompt. */
@@ -150,7 +172,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const storage = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
   let opened: SessionManager | undefined;
-  let currentModel = model;
+  let current: ModelChoice = choice;
   const currentEntryId = () => opened?.leafId ?? undefined;
   const { isSaved } = storage;
   const { jobs, sandbox, temporaryDirectory } = options.commands;
@@ -175,7 +197,9 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     isAttended: options.isAttended,
     redactor,
     files,
-    model: () => currentModel,
+    jobs,
+    agent: options.child?.agent,
+    model: () => current.model,
     mode: options.currentMode,
     session: () => opened,
   };
@@ -190,7 +214,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     currentEntryId,
     currentSession: () => opened,
     contextWindow: model.contextWindow,
-    offersPatches: () => knowsPatches(currentModel),
+    offersPatches: () => knowsPatches(current.model),
   });
   const permissions = () => ({
     mode: options.currentMode(),
@@ -200,10 +224,14 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   });
   const prompt = await openPrompt({
     ...options,
+    basePrompt: options.child?.basePrompt,
     permissions,
     contextWindow: model.contextWindow,
     tools,
-    addedSections: additions.flatMap(({ promptSection }) => promptSection ?? []),
+    addedSections: [
+      ...additions.flatMap(({ promptSection }) => promptSection ?? []),
+      ...(options.child?.section === undefined ? [] : [options.child.section]),
+    ],
     onInstructions: (found) => instructions.usePrompt(found),
   });
   const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
@@ -225,6 +253,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     isSaved,
     lockLocation: environment,
     sessionId,
+    origin: options.child?.origin,
     agentConfig: toLoopConfig(options, parts),
     conditions,
     context: {
@@ -250,22 +279,25 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     effort,
     sessionsDirectory: paths.sessions,
     scope,
+    files,
+    modelChoice: () => current,
     checkpoints: services.checkpoints,
     redactor,
     notices: [
       ...loaded.warnings.map(toNotice),
       ...prompt.current.notices,
       ...storage.notices,
-      ...(await missingHistoryNotices(options, sessionId)),
-      ...sandboxNotices(options, tools),
+      // The session that has started a sub-agent has them already.
+      ...(options.child ? [] : await missingHistoryNotices(options, sessionId)),
+      ...(options.child ? [] : sandboxNotices(options, tools)),
       ...services.notices,
       ...additions.flatMap(({ notices }) => notices ?? []),
     ],
     promptParts: () => prompt.current.parts,
     async changeModel(change) {
       const changed = await changeModelAndPrompt(session, change, { options, prompt, services });
-      currentModel = changed ?? currentModel;
-      return changed;
+      current = changed ?? current;
+      return changed?.model;
     },
     close() {
       session.close();
@@ -295,7 +327,7 @@ async function changeModelAndPrompt(
   session: SessionManager,
   change: ModelChange,
   { options, prompt, services }: { options: SessionOptions } & Pick<LoopDeps, "prompt" | "services">,
-): Promise<Model | undefined> {
+): Promise<ModelChoice | undefined> {
   const { cwd, loaded, maxCost } = options;
   const changed = await changeModel(session, change, {
     cwd,
@@ -303,7 +335,7 @@ async function changeModelAndPrompt(
     wrap: services.wrap,
     maxCost,
   });
-  if (changed) prompt.contextWindow = changed.contextWindow;
+  if (changed) prompt.contextWindow = changed.model.contextWindow;
   return changed;
 }
 
@@ -343,18 +375,26 @@ interface LoopDeps
 
 function toLoopConfig(options: SessionOptions, parts: LoopDeps): AgentLoopConfig {
   const { config } = options.loaded;
+  const { child } = options;
   const { prompt, services, temporaryDirectory, ...rest } = parts;
   return {
     ...rest,
     systemPrompt: prompt.current.systemPrompt,
-    maxTurns: options.maxTurns ?? config.maxTurns,
+    // The configured limit is that of the run that has started a sub-agent, and holds for both together.
+    maxTurns: child ? child.maxTurns : (options.maxTurns ?? config.maxTurns),
+    budget: child?.run?.budget,
     maxRetries: config.maxRetries,
     retryForMs: options.retryForMs,
     maxCost: options.maxCost,
     approve: options.approve,
-    changes: services.checkpoints,
+    changes: child?.run ? toChangeTracker(child.run) : services.checkpoints,
     keepOutput: (toolCallId, output) => temporaryDirectory.keep(toolCallId, output),
   };
+}
+
+/** Changes of a sub-agent are recorded as changes of the run that has started it. */
+function toChangeTracker({ beforeChanges, afterChanges, countChanges }: SharedRun): ChangeTracker {
+  return { beforeChanges, afterChanges, countChanges, settled: async () => {} };
 }
 
 function toContextOptions({ environment, loaded: { config }, persist }: SessionOptions): ContextOptions {
@@ -393,7 +433,7 @@ interface ServiceDeps {
 
 /** @throws UsageError when a log is requested and cannot be created. */
 function openServices(
-  { cwd, environment, loaded, persist, isVerbose, recording, wrapStream, commands }: SessionOptions,
+  { cwd, environment, loaded, persist, isVerbose, recording, wrapStream, commands, child }: SessionOptions,
   { sessionId, tools, redactor, currentEntryId }: ServiceDeps,
 ): SessionServices {
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
@@ -404,8 +444,8 @@ function openServices(
     environment,
     sessionId,
     entryId: currentEntryId,
-    isKept: persist,
-    isChanging: tools.some(({ readOnly }) => !readOnly),
+    isKept: persist && !child,
+    isChanging: !child && tools.some(({ readOnly }) => !readOnly),
   });
   return {
     checkpoints,
@@ -464,7 +504,7 @@ function knowsPatches({ id, provider }: Model): boolean {
 
 /** The tools that the session's model is offered. */
 function createSessionTools(
-  { cwd, environment, loaded, currentMode, commands, ...settings }: SessionOptions,
+  { cwd, environment, loaded, currentMode, commands, child, ...settings }: SessionOptions,
   { files, instructions, sessionId, redactor, isSaved, currentEntryId, ...deps }: ToolDeps,
 ): Tool[] {
   const { currentSession, contextWindow, offersPatches } = deps;
@@ -515,7 +555,8 @@ function createSessionTools(
     : [];
   const rules = loaded.config.permissions ?? [];
   const offered = selectOfferedTools([...builtin, ...tools, ...deps.added], { rules });
-  return offered.map((tool) => withPlanMode(tool, currentMode));
+  const selected = child ? child.selectTools(offered) : offered;
+  return selected.map((tool) => withPlanMode(tool, currentMode));
 }
 
 // In a smaller window, system prompt and tools take about half of it already.

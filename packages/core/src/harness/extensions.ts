@@ -1,7 +1,10 @@
+import type { SessionAgents } from "../agents/session-agents.ts";
+import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
 import { hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
+import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
 
 /** Where the program's own extensions are loaded. */
@@ -17,6 +20,12 @@ export interface ExtensionPlace {
   trust(): Promise<ProjectTrust>;
   /** To open further sessions; they get the same extensions. */
   harness: Harness;
+  /** False where the model has only the tools of a program that uses the library. */
+  hasBuiltinTools: boolean;
+  /** The sub-agents of a session, by its id. */
+  agentsOf(sessionId: string): SessionAgents;
+  /** Opens a session for a sub-agent of a session. @throws Error with a sentence for the model. */
+  openAgent(parent: SessionManager, call: AgentCall): Promise<AgentSession>;
 }
 
 /** An extension that is part of the program and loaded when it is used. */
@@ -31,6 +40,12 @@ export interface ExtensionLoader {
 
 /** In the order in which their tools and prompt sections appear. */
 const LOADERS: readonly ExtensionLoader[] = [
+  {
+    name: "agents",
+    isWanted: ({ hasBuiltinTools, loaded }) =>
+      hasBuiltinTools && (loaded.config.agentLimits?.maxDepth ?? 1) > 0,
+    load: async (place) => (await import("./sub-agents.ts")).openSubAgents(place),
+  },
   {
     name: "skills",
     isWanted: ({ cwd, loaded, environment }) =>

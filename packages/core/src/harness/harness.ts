@@ -1,3 +1,5 @@
+import { SessionAgents } from "../agents/session-agents.ts";
+import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { GrantStore } from "../approval/grant-store.ts";
 import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
@@ -7,9 +9,11 @@ import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
+import type { SessionManager } from "../session/manager.ts";
 import { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals } from "./approve.ts";
+import type { ParentSession } from "./child-session.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
 import type { ProjectStart } from "./earlier-session.ts";
 import { type ExpandedLine, expandLine } from "./expand-prompt.ts";
@@ -22,6 +26,7 @@ import { openProjectTrust } from "./trust.ts";
 import type {
   ExtensionCommand,
   Harness,
+  HarnessExtension,
   HarnessOptions,
   HarnessOverrides,
   HarnessSession,
@@ -81,6 +86,8 @@ export interface ProjectSession
   recording: Recording | undefined;
   /** Its commands in the background. */
   jobs: SessionJobs;
+  /** Its sub-agents. */
+  agents: SessionAgents;
   /** The workspace for commands that the user enters: never in a sandbox. */
   workspace: Workspace;
   /** Where its commands run, and its commands in the background. */
@@ -120,6 +127,9 @@ export class ProjectHarness implements Harness {
   private readonly endings: Promise<void>[] = [];
   private readonly extensions: HarnessExtensions;
   private trust: Promise<ProjectTrust> | undefined;
+  /** What the sub-agents of each open session take over. */
+  private readonly parents = new Map<SessionManager, ParentSession>();
+  private readonly agentSets = new Map<string, SessionAgents>();
 
   constructor(
     readonly cwd: string,
@@ -134,6 +144,9 @@ export class ProjectHarness implements Harness {
       isPersistent: overrides.persist ?? true,
       trust: () => this.openTrust(),
       harness: this,
+      hasBuiltinTools: overrides.builtinTools ?? true,
+      agentsOf: (sessionId) => this.agentsOf(sessionId),
+      openAgent: (parent, call) => this.openAgent(parent, call),
     });
   }
 
@@ -169,14 +182,8 @@ export class ProjectHarness implements Harness {
       warn: (message) => overrides.warn?.(message, "approvals"),
     });
     const recording = choices.recording ?? (await this.openRecording());
-    const persist = overrides.persist ?? true;
     const composed = await composeSession({
-      ...overrides,
-      extensions,
-      persist,
-      cwd,
-      environment,
-      loaded,
+      ...this.commonOptions(extensions),
       start: this.resolveStart(start),
       model: choices.model,
       effort: choices.effort,
@@ -196,7 +203,12 @@ export class ProjectHarness implements Harness {
     networkUsers.askForHost =
       choices.ask &&
       createSessionHostQuestion({ approve, session: composed.session, redactor: composed.redactor });
-    if (persist) grants.saveFor(composed.session.sessionId);
+    if (overrides.persist ?? true) grants.saveFor(composed.session.sessionId);
+    this.parents.set(composed.session, {
+      ...{ approval, approve, composed, commands, recording, depth: 0 },
+      retryForMs: choices.retryForMs,
+      isAttended: choices.ask !== undefined,
+    });
     const trust = await this.trust;
     composed.notices.push(...(trust?.describe().map(toNotice) ?? []));
     const opened = this.toSession(composed, trust, { approval, grants, recording, commands, networkLog });
@@ -211,7 +223,7 @@ export class ProjectHarness implements Harness {
   }
 
   flush(): void {
-    for (const { session } of this.sessions) session.flush();
+    for (const session of this.parents.keys()) session.flush();
   }
 
   /** Ends the processes that tools have started in this program, and those of the sandboxes. */
@@ -231,6 +243,36 @@ export class ProjectHarness implements Harness {
     await this.endProcesses();
     await this.extensions.close();
     this.removeTemporaryFiles();
+  }
+
+  private agentsOf(sessionId: string): SessionAgents {
+    const known = this.agentSets.get(sessionId);
+    const agents = known ?? new SessionAgents();
+    if (!known) this.agentSets.set(sessionId, agents);
+    return agents;
+  }
+
+  private async openAgent(session: SessionManager, call: AgentCall): Promise<AgentSession> {
+    const parent = this.parents.get(session);
+    if (!parent) throw new Error("The session of this task is closed.");
+    const { openChildSession } = await import("./child-session.ts");
+    const extensions = await this.extensions.open();
+    const { child, asParent } = await openChildSession(call, parent, this.commonOptions(extensions));
+    this.parents.set(child.session, asParent);
+    return {
+      ...child,
+      close: () => {
+        this.parents.delete(child.session);
+        this.agentsOf(child.session.sessionId).stopAll();
+        return child.close();
+      },
+    };
+  }
+
+  /** What all sessions have in common. */
+  private commonOptions(extensions: readonly HarnessExtension[]) {
+    const { cwd, environment, loaded, overrides } = this;
+    return { ...overrides, extensions, persist: overrides.persist ?? true, cwd, environment, loaded };
   }
 
   private resolveStart(start: ProjectStart): ProjectStart {
@@ -277,6 +319,7 @@ export class ProjectHarness implements Harness {
       ...composed,
       ...parts,
       jobs,
+      agents: this.agentsOf(composed.session.sessionId),
       sandbox: commands.summary,
       cwd,
       loaded,
@@ -316,10 +359,12 @@ export class ProjectHarness implements Harness {
         opened.chosen = { modelId, effort };
         return model;
       },
-      close({ keepsCommands = false } = {}) {
+      close: ({ keepsCommands = false } = {}) => {
         if (!sessions.delete(opened)) return;
         if (!keepsCommands) commands.sandbox.endConnections();
         networkLog.save();
+        this.parents.delete(composed.session);
+        opened.agents.stopAll();
         composed.close();
         if (keepsCommands) commandSets.delete(commands);
         else endings.push(commands.end());

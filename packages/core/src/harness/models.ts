@@ -229,14 +229,14 @@ interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {
 
 /**
  * Switches the model, or its thinking level, in an open session. The conversation, its prompt and grants stay.
- * @returns the new model if it changed.
+ * @returns the new model, before it was wrapped, if it changed.
  * @throws UsageError like `chooseModel`, Error while a run is in progress; nothing changes then.
  */
 export async function changeModel(
   session: SessionManager,
   { modelId, effort }: ModelChange,
   { wrap, maxCost, ...access }: ChangeAccess,
-): Promise<Model | undefined> {
+): Promise<ModelChoice | undefined> {
   session.assertIdle();
   const effortChange = effort === undefined ? {} : { effort };
   if (modelId === undefined) {
@@ -244,10 +244,11 @@ export async function changeModel(
     return undefined;
   }
   const options = { ...access, modelId, path: session.branches.path };
-  const { model, streamFunction, conditions } = await chooseModel(options);
+  const choice = await chooseModel(options);
+  const { model, streamFunction, conditions } = choice;
   assertPriced(model, maxCost);
   session.useModel({ model, conditions, streamFunction: wrap(streamFunction, conditions), ...effortChange });
-  return model;
+  return choice;
 }
 
 /** @throws UsageError if costs are limited and the model's price is unknown. */

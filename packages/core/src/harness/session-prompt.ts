@@ -27,6 +27,8 @@ interface PromptOptions {
   cwd: string;
   environment: Environment;
   loaded: LoadedConfig;
+  /** Replaces the configured system prompt. */
+  basePrompt?: string | undefined;
   /** Text from the front end. */
   appendSystemPrompt?: string | undefined;
   /** The sections of the session's extensions, which follow the instructions. */
@@ -88,7 +90,7 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
   const gitBranch = readGitBranch(projectRoot);
   const permissions = options.permissions();
   const parts: SystemPromptSections = {
-    base: config.systemPrompt ?? composeBasePrompt(findUsableAbilities(permissions)),
+    base: options.basePrompt ?? config.systemPrompt ?? composeBasePrompt(findUsableAbilities(permissions)),
     facts: {
       cwd,
       projectRoot,

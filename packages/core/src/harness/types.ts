@@ -2,6 +2,7 @@ import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
+import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type {
@@ -235,6 +236,10 @@ export interface SessionScope {
   redactor: Redactor;
   /** What the session's tools know about files. */
   files: FileTracker;
+  /** Its commands in the background. */
+  jobs: SessionJobs;
+  /** The sub-agent whose session it is, and how many sessions are above it; undefined for a session of the user. */
+  agent?: { name: string; depth: number } | undefined;
   /** The model of the next request. */
   model(): Model;
   mode(): ApprovalMode;

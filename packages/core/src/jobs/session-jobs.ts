@@ -146,7 +146,8 @@ export const LOST_JOBS_NOTICE = /^\[Jobs? (\d+(?:, \d+)*) no longer run/;
 function describeEnd(job: Job): string {
   const how = job.state === "killed" ? "was killed" : `ended (${job.describeState()})`;
   const isNew = job.shownBytes < job.output.totalBytes;
-  const last = isNew ? `. Its last line: ${shorten(job.output.lastLine())}` : "";
+  const line = isNew ? shorten(job.output.lastLine()) : "";
+  const last = line === "" ? "" : `. Its last line: ${line}`;
   return `[Job ${job.id} ${how}: ${shorten(job.command)}${last}]`;
 }
 

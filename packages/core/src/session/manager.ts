@@ -32,7 +32,9 @@ import type {
   CustomEntry,
   PinnedMessages,
   PinOutcome,
+  SessionHeader,
   SessionInfo,
+  TaskLinkEntry,
 } from "./types.ts";
 
 export type { ResumeSessionOptions };
@@ -51,7 +53,7 @@ export class SessionManager {
 
   /** Starts with a new session; `resume` replaces it by an earlier one. */
   constructor(private config: SessionManagerConfig) {
-    this.session = createSession(this.location, { sessionId: config.sessionId });
+    this.session = createSession(this.location, { sessionId: config.sessionId, ...config.origin });
     this.guard = this.createContextManager();
   }
 
@@ -316,6 +318,21 @@ export class SessionManager {
     this.report({ type: "todo", todos: entry.todos });
   }
 
+  /** Links a call with the session of the sub-agent that works on it. */
+  linkTask(link: Pick<TaskLinkEntry, "toolCallId" | "sessionId" | "agent">): void {
+    this.session.log.annotate((location) => ({ type: "task_link", ...location, ...link }));
+  }
+
+  /** The thinking level of the next run, if one was chosen. */
+  get effort(): AgentLoopConfig["effort"] {
+    return this.config.agentConfig.effort;
+  }
+
+  /** True while a run is active. */
+  get isRunning(): boolean {
+    return this.running !== undefined;
+  }
+
   /** Adds an event to those of the active run, or of the next one. */
   report(event: AgentEvent): void {
     (this.running ?? this.pendingNotices).push(event);
@@ -410,6 +427,8 @@ export interface SessionManagerConfig {
   conditions?: RunConditions | undefined;
   /** The id of its first session; by default from `generateSessionId`. */
   sessionId?: string | undefined;
+  /** Where its first session comes from, if it is that of a sub-agent. */
+  origin?: Pick<SessionHeader, "parentSession" | "parentEntry" | "agent"> | undefined;
   /** How the session stays within the model's window; `compaction.enabled: false` disables summaries, not pruning. */
   context?: ContextOptions | undefined;
   /** Model replies without `add_knowledge` after which the model is reminded of it; never by default. */

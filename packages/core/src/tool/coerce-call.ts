@@ -16,6 +16,7 @@ const TOOL_ALIASES: Readonly<Record<string, readonly string[]>> = {
   ask_user: ["askuserquestion", "askquestion", "askfollowupquestion", "requestuserinput", "question"],
   todo: ["todowrite", "writetodos", "updateplan", "settodolist", "todolist"],
   ls: ["listdir", "listdirectory", "listfiles", "list"],
+  task: ["agent", "subagent", "spawnagent", "invokeagent", "runagent", "delegate", "delegatetask", "newtask"],
 };
 
 /** The same for arguments, by the name of ours. */
@@ -34,6 +35,7 @@ const ARGUMENT_ALIASES: Readonly<Record<string, readonly string[]>> = {
   glob: ["include"],
   limit: ["maxlines", "numlines", "lines"],
   offset: ["startline", "line", "linenumber"],
+  agent: ["subagenttype", "agenttype", "agentname", "subagent"],
 };
 
 interface PropertySchema {
@@ -50,7 +52,7 @@ interface PropertySchema {
  */
 export function coerceCall(given: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
   const call = toPatchCall(given, registry);
-  const name = findName(call.name, registry.names);
+  const name = findToolName(call.name, registry.names);
   const schema = name === undefined ? undefined : registry.schemaOf(name);
   const input = schema && call.invalidInput === undefined ? coerceInput(call.input, schema) : call.input;
   if (name === undefined || (name === call.name && input === call.input)) return call;
@@ -62,13 +64,15 @@ const TYPED_PATCH = /^\s*(?:apply_patch|applypatch)\s*<<-?\s*(["']?)(\w+)\1[ \t]
 
 /** A patch that a model types into the shell, as it was trained to, becomes a call of the tool. */
 function toPatchCall(call: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
-  if (!registry.names.includes("apply_patch") || findName(call.name, registry.names) !== "bash") return call;
+  if (!registry.names.includes("apply_patch") || findToolName(call.name, registry.names) !== "bash")
+    return call;
   const command = call.input.command ?? call.input.cmd;
   const [, , , patch] = (typeof command === "string" && TYPED_PATCH.exec(command)) || [];
   return patch === undefined ? call : { ...call, name: "apply_patch", input: { patch } };
 }
 
-function findName(name: string, names: readonly string[]): string | undefined {
+/** The name among `names` that is meant by `name`, which may be another agent's name for it. */
+export function findToolName(name: string, names: readonly string[]): string | undefined {
   if (names.includes(name)) return name;
   const plain = toPlain(name);
   return (

@@ -34,7 +34,7 @@ export interface ToolExecutionOptions {
   /** Awaited before a tool runs that is not read-only, once the call is allowed. */
   beforeChange?(): Promise<void>;
   /** See `ToolContext`. */
-  run?: SharedRun | undefined;
+  run?: Omit<SharedRun, "reject"> | undefined;
 }
 
 /** The outcome of a call: for the model, and as `metadata` for a renderer. */
@@ -72,7 +72,8 @@ export async function executeToolCall(
   const onUpdate = (partialResult: string) => {
     if (!isOver) options.onUpdate?.(redactor?.redactPart(partialResult) ?? partialResult);
   };
-  const returned = await runToEnd(call, registry, { ...options, decide, onUpdate });
+  const reject = (decision: ApprovalDecision) => void rejections.push(decision);
+  const returned = await runToEnd(call, registry, { ...options, decide, onUpdate, reject });
   const ended = redactor?.redact(returned) ?? returned;
   isOver = true;
   const [rejection] = rejections;
@@ -89,6 +90,9 @@ export async function executeToolCall(
 
 const STOPPED: ApprovalDecision = { response: "reject", message: NOT_STARTED, skipped: true };
 
+/** The options with what the call itself adds. */
+type CallOptions = ToolExecutionOptions & Pick<SharedRun, "reject">;
+
 /** How a call ended; `outcome` if it is known and the result is an error. */
 interface EndedCall {
   result: ToolResult;
@@ -100,7 +104,7 @@ interface EndedCall {
 async function runToEnd(
   call: ToolCallBlock,
   registry: ToolRegistry,
-  options: ToolExecutionOptions,
+  options: CallOptions,
 ): Promise<EndedCall> {
   try {
     return await runValidated(call, registry, options);
@@ -118,7 +122,7 @@ function outcomeOf(rejection: ApprovalDecision | undefined): ToolCallOutcome {
 async function runValidated(
   call: ToolCallBlock,
   registry: ToolRegistry,
-  options: ToolExecutionOptions,
+  options: CallOptions,
 ): Promise<EndedCall> {
   const tool = registry.find(call.name);
   if (!tool) return failure(`There is no tool "${call.name}". The tools are: ${registry.names.join(", ")}.`);
@@ -143,7 +147,7 @@ async function runValidated(
 
 interface PermittedRun {
   call: ToolCallBlock;
-  options: ToolExecutionOptions;
+  options: CallOptions;
   isWithheld: ToolContext["isWithheld"];
 }
 
@@ -180,7 +184,7 @@ async function runTool(
       return input === undefined ? response : "reject";
     },
     isWithheld,
-    run: options.run,
+    run: options.run && { ...options.run, reject: options.reject },
     ...(options.onUpdate && { onUpdate: options.onUpdate }),
   };
   if (!tool.readOnly && options.beforeChange) {

@@ -115,6 +115,10 @@ export interface SharedRun {
   beforeChanges(): Promise<void>;
   /** Called when that change is made. */
   afterChanges(): void;
+  /** How many times files have changed so far; see `ChangeTracker`. */
+  countChanges(): Promise<number | undefined>;
+  /** Called when a run that the call has started ended because a request was rejected: this run treats it as its own. */
+  reject(decision: ApprovalDecision): void;
 }
 
 /** The limits of a run and of the runs that it starts, together. */
@@ -128,10 +132,10 @@ export interface RunBudget {
   /** US dollars; null if the price is unknown. */
   addCost(cost: number | null): void;
   /**
-   * Resolves when a request may be made that costs at most `most` US dollars (null: unknown): all runs together exceed
-   * the cost limit by one request at most. Call the result when its cost is counted.
+   * Resolves when a request may be made whose cost is estimated to be at most `estimate` US dollars (null: unknown): all
+   * runs together exceed the cost limit by one request at most. Call the result when its cost is counted.
    */
-  admit(most: number | null, signal: AbortSignal): Promise<() => void>;
+  admit(estimate: number | null, signal: AbortSignal): Promise<() => void>;
 }
 
 /** The result of a tool call. */

@@ -217,6 +217,22 @@ export const askUserParameters = z.strictObject({
 /** See `ReadParameters`. */
 export type AskUserParameters = typeof askUserParameters;
 
+const MAX_TASK_CHARACTERS = 100_000;
+
+/** A task for a sub-agent. */
+export const taskParameters = z.strictObject({
+  description: z.string().trim().min(1).max(200).describe("The task in three to six words, for the user"),
+  prompt: z.string().trim().min(1).max(MAX_TASK_CHARACTERS),
+  agent: z.string().optional().describe("general by default"),
+  background: z.boolean().optional().describe("Continue while it works; its end is reported to you"),
+});
+
+/** See `ReadParameters`. */
+export type TaskParameters = typeof taskParameters;
+
+/** The arguments of a call, validated by `taskParameters`. */
+export type TaskArguments = z.output<TaskParameters>;
+
 const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;
 const MAX_TAG_CHARACTERS = 50;

@@ -57,6 +57,12 @@ const EVERYTHING: DiligentConfig = {
     },
   },
   terminal: { title: false, notify: "bell" },
+  agents: {
+    explore: { model: "haiku", maxTurns: 30 },
+    tester: { description: "Tests.", prompt: "Test.", tools: ["bash"], effort: "low" },
+    reviewer: false,
+  },
+  agentLimits: { maxParallel: 2, maxDepth: 1, maxPerSession: 10 },
   approval: "ask",
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
   sandbox: "required",

@@ -122,7 +122,7 @@ const UNAVAILABLE =
 
 const TOOLS = [
   ...["read", "ls", "glob", "grep", "edit", "write", "bash", "job_output", "job_kill"],
-  ...["add_knowledge", "recall", "todo", "web_fetch"],
+  ...["add_knowledge", "recall", "todo", "web_fetch", "task"],
 ];
 
 const ROWS = (["ask", "accept-edits", "plan", "auto", "deny"] as const).flatMap((mode) =>

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { SessionAgents } from "../../src/agents/session-agents.ts";
 import { type ExtensionLoader, HarnessExtensions } from "../../src/harness/extensions.ts";
 import { createProjectHarness } from "../../src/harness/harness.ts";
 import type { HarnessExtension, SessionScope } from "../../src/harness/types.ts";
@@ -106,12 +107,10 @@ test("what the program loads itself is loaded once, only where it is wanted, and
   const extensions = new HarnessExtensions(
     [given],
     {
-      cwd,
-      environment,
-      loaded,
-      isPersistent: false,
+      ...{ cwd, environment, loaded, isPersistent: false, harness, hasBuiltinTools: false },
       trust: () => Promise.reject(new Error("not used")),
-      harness,
+      agentsOf: () => new SessionAgents(),
+      openAgent: () => Promise.reject(new Error("There are no sub-agents here.")),
     },
     loaders,
   );

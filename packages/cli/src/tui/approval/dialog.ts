@@ -5,6 +5,7 @@ import {
   describeAsking,
   describeHostRequest,
   describeRefusedEdit,
+  describeTask,
   REASON_HEADING,
   requestedPaths,
   toEscapedRequest,
@@ -29,7 +30,8 @@ export function toApprovalDialog(
   const { grants = [] } = verdict;
   const title: EscapedLine = { look: "title", text: `? ${describeAsking(request, verdict)}` };
   const refused = describeRefusedEdit(verdict);
-  const notes: EscapedLine[] = refused === undefined ? [] : [{ look: "note", text: refused }];
+  const facts = [describeTask(request), refused].filter((text) => text !== undefined);
+  const notes = facts.map((text): EscapedLine => ({ look: "note", text }));
   const subject = [title, ...notes, ...describeSubject(request), ...describeRequest(request, verdict)];
   const dialog: ApprovalDialog = {
     type: "approval",

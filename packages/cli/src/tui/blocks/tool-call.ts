@@ -47,7 +47,8 @@ function markOf(state: CallState, theme: Theme): string {
 
 /** Its outcome and duration, after the title. */
 function describeFacts(call: SafeCall, renderer: ToolRenderer, { now }: ToolRenderContext): string {
-  const summary = STATE_TEXTS[call.state] ?? renderer.summary?.(call);
+  const progress = call.state === "running" ? renderer.progress?.(call) : undefined;
+  const summary = STATE_TEXTS[call.state] ?? progress ?? renderer.summary?.(call);
   const failure = call.isInterrupted ? "interrupted" : "failed";
   const what = summary ?? (call.state === "failed" ? failure : undefined);
   const durationMs = call.durationMs(now);
@@ -66,6 +67,7 @@ function renderOutcome(call: SafeCall, renderer: ToolRenderer, context: Renderer
   const { theme } = context;
   switch (call.state) {
     case "running":
+      if (renderer.progress) return [];
       return lastLines(nonEmptyLines(call.partial), MAX_LIVE_LINES).shown.map(theme.dim);
     case "done":
       return renderer.answer?.(call, context) ?? [];
@@ -213,6 +215,8 @@ export interface ToolRenderer {
   title(call: SafeCall, context: RendererContext): string;
   /** Further lines about the request, below the title. */
   question?(call: SafeCall, context: RendererContext): string[];
+  /** What it is doing, on one line while it runs; without this function the end of its live output is shown below. */
+  progress?(call: SafeCall): string | undefined;
   /** The outcome in a few words, once the call is done or has failed. */
   summary?(call: SafeCall): string | undefined;
   /** The result, below; for a finished call, and for a failed one if `showsFailure`. */

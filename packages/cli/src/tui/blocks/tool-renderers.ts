@@ -289,11 +289,26 @@ function isNewFile(call: SafeCall): boolean {
   return call.state === "done" && call.hasMark("created");
 }
 
+/** `task explore: Find the parser · grep parse · 12k tokens · $0.04 · 34 s`, then the first lines of the report. */
+const task: ToolRenderer = {
+  title: (call) => [call.text("agent") ?? "general", call.text("description") ?? "?"].join(": "),
+  progress: (call) => call.partial,
+  summary: (call) => call.metadataText("facts"),
+  answer(call, { theme }) {
+    const [, ...lines] = call.output.trimEnd().split("\n");
+    const shown = firstLines(
+      lines.filter((line) => line.trim() !== "" && !/^Its (?:report|last message):$/.test(line)),
+      MAX_LINES,
+    );
+    return [...shown.shown, ...moreLines(shown.hidden)].map(theme.dim);
+  },
+};
+
 /** The renderer of each tool; all other tools share one. */
 const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
   Object.entries({
     ...{ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write },
-    ...{ apply_patch: applyPatch, todo, job_output: job, job_kill: job, web_fetch: webFetch },
+    ...{ apply_patch: applyPatch, todo, task, job_output: job, job_kill: job, web_fetch: webFetch },
   }),
 );
 
