@@ -17,7 +17,7 @@ type SessionOptions = Parameters<typeof composeSession>[0];
 /** What the sessions of sub-agents take over from the session that starts them. */
 export interface ParentSession extends Pick<Approvals, "approval" | "approve"> {
   composed: ComposedSession;
-  commands: Pick<SessionCommands, "sandbox" | "temporaryDirectory">;
+  commands: Pick<SessionCommands, "sandbox" | "temporaryDirectory" | "networkUsers">;
   recording: Recording | undefined;
   retryForMs: number | undefined;
   isAttended: boolean;
@@ -28,7 +28,15 @@ export interface ParentSession extends Pick<Approvals, "approval" | "approve"> {
 /** What all sessions of a harness have in common. */
 type CommonOptions = Omit<
   SessionOptions,
-  "start" | "model" | "effort" | "commands" | "approve" | "currentMode" | "isAttended" | "child"
+  | "start"
+  | "model"
+  | "effort"
+  | "commands"
+  | "approve"
+  | "currentMode"
+  | "currentRules"
+  | "isAttended"
+  | "child"
 >;
 
 /** The session of a sub-agent, and what its own sub-agents take over from it. */
@@ -73,6 +81,7 @@ export async function openChildSession(
     commands,
     askUser: undefined,
     currentMode: () => approval.mode,
+    currentRules: () => approval.rules,
     isAttended,
     approve,
     maxCost: run?.budget.limits.maxCost,

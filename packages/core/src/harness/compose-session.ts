@@ -95,7 +95,7 @@ interface SessionOptions extends SessionSettings {
   /** See `SessionChoices`. */
   askUser?: AskUser | undefined;
   /** Where its commands run. */
-  commands: Pick<SessionCommands, "jobs" | "sandbox" | "temporaryDirectory">;
+  commands: Pick<SessionCommands, "jobs" | "sandbox" | "temporaryDirectory" | "networkUsers">;
   /** For the session of a sub-agent. */
   child?: ChildSettings | undefined;
   /** The mode of the session at any time. */
