@@ -30,6 +30,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "tool/types.ts",
     "tools",
   ],
+  mcp: ["types.ts", "infrastructure", "tool", "config", "sandbox", "harness/types.ts", "harness/errors.ts"],
   tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
   agent: ["types.ts", "event-stream.ts", "history.ts", "provider/types.ts", "tool"],
   session: [

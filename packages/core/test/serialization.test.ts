@@ -86,6 +86,10 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "job_update", id: "1", state: "running", command: "npm run dev" },
     { type: "job_update", id: "1", state: "ended", command: "npm run dev", exitCode: 1 },
   ],
+  mcp_server: [
+    { type: "mcp_server", name: "github", state: "ready", tools: 3 },
+    { type: "mcp_server", name: "github", state: "failed", error: "It has ended." },
+  ],
   todo: [
     { type: "todo", todos: [] },
     { type: "todo", todos: [{ content: "Test", status: "in_progress", activeForm: "Testing" }] },

@@ -64,9 +64,23 @@ export function describeHostRequest({ permission, details = {} }: ApprovalReques
   return typeof command === "string" ? `${place}\n\n${escapeText(command)}` : place;
 }
 
+/** The server's tool to be called, with its arguments; undefined for other requests. */
+export function describeServerToolRequest({ permission, details = {} }: ApprovalRequest): string | undefined {
+  const { server, tool } = details;
+  if (permission !== "mcp" || typeof server !== "string" || typeof tool !== "string") return undefined;
+  const call = `${escapeLine(tool)} of the server ${escapeLine(server)}`;
+  const input = escapeText(JSON.stringify(details.arguments ?? {}, undefined, 2));
+  return `${call}\n\n${input}`;
+}
+
+/** How a server's tool differs from what was allowed before, as a diff; undefined where it does not. */
+export function toolChange({ permission, details = {} }: ApprovalRequest): string | undefined {
+  return permission === "mcp" && typeof details.change === "string" ? details.change : undefined;
+}
+
 /** The paths to be read or changed, if the request is about them alone; otherwise none. */
 export function requestedPaths({ permission, details = {} }: ApprovalRequest): string[] {
-  if (permission === "execute") return [];
+  if (permission === "execute" || permission === "mcp") return [];
   const files: unknown[] = Array.isArray(details.files) ? details.files : [details];
   return files.flatMap((file) => {
     const isNamed = typeof file === "object" && file !== null && "path" in file;

@@ -187,6 +187,32 @@ const PAGES = {
     notes: [],
     isOfProject: true,
   },
+  mcp: {
+    about: "MCP servers and their tools",
+    title: "servers of the Model Context Protocol, whose tools the model can use",
+    usage: [
+      ["[list]", "all servers, and whether they answer"],
+      ["add NAME -- COMMAND...", "a server that is a program"],
+      ["add NAME --url URL", "a server that is reached over HTTP"],
+      ["remove NAME", "remove it from its file"],
+      ["enable NAME", "use it again"],
+      ["disable NAME", "keep it, but do not use it"],
+      ["test NAME", "connect to it, and list what it offers"],
+    ],
+    words: ["list", "add", "remove", "enable", "disable", "test"],
+    options: [
+      { name: "url", value: "URL", help: "with add: its address" },
+      { name: "env", value: "NAME=VALUE", help: "with add: an environment variable; repeatable" },
+      { name: "header", value: "NAME=VALUE", help: "with add: a header of each request; repeatable" },
+      { name: "project", help: "with add: into the project's diligent.jsonc" },
+      JSON_OPTION,
+    ],
+    notes: [
+      "Servers are in mcpServers of your own diligent.jsonc, of the project's, and in its .mcp.json. Those of a project start once you trust it (diligent trust), in a sandbox. Options come before --. {env:NAME} in a setting stands for an environment variable.",
+      "list: exit code 1 if an enabled server does not answer.",
+    ],
+    isOfProject: true,
+  },
   knowledge: {
     about: "what was learned about this project",
     title: "what was learned about this project and is shared with the model",

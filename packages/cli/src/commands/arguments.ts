@@ -7,13 +7,17 @@ import { readInputLines } from "../line-prompt/input.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 
 /** Parsed arguments of a subcommand; option names have no dashes. */
-interface SubcommandArguments {
+export interface SubcommandArguments {
   /** The positional arguments, in order. */
   words: string[];
   /** The switches given. */
   switches: ReadonlySet<string>;
+  /** Those of them that follow `--`. */
+  separated: string[];
   /** The options with a value; the last one wins. */
   values: ReadonlyMap<string, string>;
+  /** All values of each option. */
+  lists: ReadonlyMap<string, readonly string[]>;
 }
 
 const HELP: SubcommandOption = { name: "help", alias: "h", help: "print this help" };
@@ -39,19 +43,24 @@ export function readSubcommandArguments(
   const switches = new Set<string>();
   const values = new Map<string, string>();
   const words: string[] = [];
+  const separated: string[] = [];
+  const lists = new Map<string, string[]>();
+  const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? Number.POSITIVE_INFINITY;
   for (const token of tokens) {
     if (token.kind === "positional") words.push(token.value);
+    if (token.kind === "positional" && token.index > end) separated.push(token.value);
     if (token.kind !== "option") continue;
     if (!names.includes(token.name)) throw unknownOption(command, token.rawName, names);
     if (known.find(({ name }) => name === token.name)?.value !== undefined) {
       if (!token.value) throw new UsageError(`${command}: ${token.rawName} needs a value`);
       values.set(token.name, token.value);
+      lists.set(token.name, [...(lists.get(token.name) ?? []), token.value]);
       continue;
     }
     if (token.value !== undefined) throw new UsageError(`${command}: ${token.rawName} takes no value`);
     switches.add(token.name);
   }
-  return { words, switches, values };
+  return { words, separated, switches, values, lists };
 }
 
 function toParsed({ alias, value }: SubcommandOption): { type: "boolean" | "string"; short?: string } {

@@ -63,6 +63,10 @@ const EFFECTS: readonly Effect[] = [
     title: "Where the conversation and your key are sent",
     isMeant: ({ key }) => /^provider\..*\.baseUrl$/.test(key),
   },
+  {
+    title: "Programs it starts, and servers it connects to",
+    isMeant: ({ key }) => /^mcpServers\b/.test(key),
+  },
   { title: "What it reads from your environment", isMeant: ({ value }) => value.includes("{env:") },
   { title: "What runs without asking you", isMeant: ({ key }) => /^(?:permissions|approval)\b/.test(key) },
   { title: "What commands may reach", isMeant: ({ key }) => /^sandbox/.test(key) },

@@ -14,9 +14,11 @@ import {
   describeAsking,
   describeHostRequest,
   describeRefusedEdit,
+  describeServerToolRequest,
   REASON_HEADING,
   requestedPaths,
   toEscapedRequest,
+  toolChange,
 } from "../approval/describe-request.ts";
 import { escapeLine, escapeText, formatMark, hasMark } from "../approval/escaped-text.ts";
 import type { CliOutput } from "../io/io.ts";
@@ -146,6 +148,11 @@ function describeSubject(request: ApprovalRequest): string {
   if (command !== undefined) return escapeText(command);
   const host = describeHostRequest(request);
   if (host !== undefined) return host;
+  const serverTool = describeServerToolRequest(request);
+  if (serverTool !== undefined) {
+    const change = toolChange(request);
+    return change === undefined ? serverTool : `${serverTool}\n\n${describeDiff(change)}`;
+  }
   const paths = requestedPaths(request);
   if (paths.length === 0) return escapeText(JSON.stringify(details, undefined, 2));
   const subject = paths.map((path) => `${permission} ${escapeLine(path)}`).join("\n");

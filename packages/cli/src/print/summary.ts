@@ -122,6 +122,10 @@ export function describeProgress(event: AgentEvent): string | undefined {
       return `💡 Knowledge saved: ${toSingleLine(event.content, MAX_KNOWLEDGE_COLUMNS)}`;
     case "job_update":
       return describeJobUpdate(event);
+    case "mcp_server":
+      return event.state === "failed"
+        ? toSingleLine(`The server ${event.name} is not available. ${event.error ?? ""}`, MAX_COLUMNS)
+        : undefined;
     case "notice":
       return event.level === "info" ? event.message : `${event.level}: ${event.message}`;
     case "error":

@@ -66,6 +66,10 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
       return event.code === "retry"
         ? noteRetry(view, event)
         : finish(view, notice(event.level, event.message));
+    case "mcp_server":
+      return event.state === "failed"
+        ? finish(view, notice("warning", `The server ${event.name} is not available. ${event.error ?? ""}`))
+        : view;
     case "error":
       return event.fatal ? view : finish(view, notice("error", event.error.message));
     case "agent_end":

@@ -209,6 +209,16 @@ export type AgentEvent =
     }
   /** The model's checklist, all of it; empty when it is removed. */
   | { type: "todo"; todos: TodoItem[] }
+  /** A server of the Model Context Protocol has changed its state. */
+  | {
+      type: "mcp_server";
+      name: string;
+      state: "idle" | "connecting" | "ready" | "failed";
+      /** The number of its tools, once it is ready. */
+      tools?: number;
+      /** Why it cannot be used, a sentence. */
+      error?: string;
+    }
   | { type: "knowledge_saved"; knowledgeId: string; content: string }
   /**
    * The user is being asked, or the request was refused. `gate` names the rule that applies, `mode` the approval mode.

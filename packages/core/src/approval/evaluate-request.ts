@@ -26,6 +26,10 @@ export async function evaluateRequest(
     const { evaluateHost } = await import("./hosts.ts");
     return evaluateHost(request, context);
   }
+  if (permission === "mcp") {
+    const { evaluateServerTool } = await import("./server-tools.ts");
+    return evaluateServerTool(request, context);
+  }
   if (Array.isArray(details.files)) return evaluateFiles(request, details.files, context);
   const { path, realPath } = details;
   if (typeof path !== "string" || path === "") {

@@ -54,6 +54,8 @@ export type Grant =
    * of that tool.
    */
   | { kind: "host"; pattern: string; tool?: "web_fetch" | undefined }
+  /** A tool of an MCP server with any arguments, as long as the definition of both has this hash. */
+  | { kind: "mcp"; server: string; tool: string; definition: string }
   /** One call of another tool with exactly these arguments, as JSON. */
   | { kind: "call"; tool: string; details: string };
 
@@ -85,6 +87,8 @@ export function describeGrant(grant: Grant): string {
       return grant.tool === undefined
         ? `connections of sandboxed commands to ${showWord(grant.pattern)}`
         : `${grant.tool}: pages of ${showWord(grant.pattern)}`;
+    case "mcp":
+      return `the tool ${showWord(grant.tool)} of the server ${showWord(grant.server)}, with any arguments, until its description changes`;
     case "call":
       return `${grant.tool} with exactly these arguments`;
   }
@@ -112,6 +116,8 @@ function toKey(grant: Grant): string {
       return JSON.stringify([grant.permission, grant.tool, grant.path, grant.reach]);
     case "host":
       return JSON.stringify([grant.tool, grant.pattern]);
+    case "mcp":
+      return JSON.stringify([grant.server, grant.tool, grant.definition]);
     case "call":
       return JSON.stringify([grant.tool, grant.details]);
   }
@@ -164,6 +170,7 @@ const GrantSchema = z.discriminatedUnion("kind", [
     reach: z.literal("below").optional(),
   }),
   z.strictObject({ kind: z.literal("host"), pattern: z.string(), tool: z.literal("web_fetch").optional() }),
+  z.strictObject({ kind: z.literal("mcp"), server: z.string(), tool: z.string(), definition: z.string() }),
   z.strictObject({ kind: z.literal("call"), tool: z.string(), details: z.string() }),
 ]);
 

@@ -21,6 +21,10 @@ export async function findNeededApproval(
   if (verdict.gate === "extension") return undefined;
   // Where the mode is on already, it is not enough.
   const mode = context.mode === "auto" ? {} : { mode: "auto" as const };
+  if (request.permission === "mcp") {
+    const rules = toServerToolRules(request);
+    return (await isAllowedWith(request, rules, context)) ? { ...mode, rules } : mode;
+  }
   if (request.permission !== "execute") {
     if (request.permission === "fetch") {
       const rules = toHostRules(request);
@@ -63,6 +67,12 @@ function toHostRules({ permission, details = {} }: ApprovalRequest): PermissionR
   const { host, port } = details;
   if (typeof host !== "string" || typeof port !== "number") return [];
   return [{ permission, pattern: toHostPatternText({ host, port }), action: "allow" }];
+}
+
+function toServerToolRules({ permission, details = {} }: ApprovalRequest): PermissionRule[] {
+  const { name } = details;
+  if (typeof name !== "string" || PATTERN_CHARACTERS.test(name)) return [];
+  return [{ permission, pattern: name, action: "allow" }];
 }
 
 function toPathRules({ permission, details = {} }: ApprovalRequest, context: ApprovalContext) {

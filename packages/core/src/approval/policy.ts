@@ -35,11 +35,8 @@ export async function decideApproval(
 ): Promise<ApprovalVerdict> {
   const { permission } = request;
   const mode = isHostLimit(request) && context.mode === "auto" ? "ask" : (context.mode ?? "ask");
-  if (mode === "plan" && permission !== "read" && permission !== "fetch") {
-    return deny(
-      "plan_mode",
-      `${permission === "write" ? "writing files" : "running commands"} is not allowed in plan mode`,
-    );
+  if (mode === "plan" && permission !== "fetch" && !isReading(request)) {
+    return deny("plan_mode", `${PLAN_REFUSALS[permission]} is not allowed in plan mode`);
   }
   const mayLoseHistory = permission === "execute" && context.canRestoreHistory === false;
   // Whether a host is in the internet is evaluated in every mode.
@@ -58,6 +55,18 @@ export async function decideApproval(
  */
 export function isHostLimit({ permission, details }: ApprovalRequest): boolean {
   return permission === "fetch" && details?.url === undefined;
+}
+
+const PLAN_REFUSALS: Readonly<Record<ApprovalRequest["permission"], string>> = {
+  read: "reading",
+  write: "writing files",
+  execute: "running commands",
+  fetch: "connecting to other hosts",
+  mcp: "calling a tool that may do more than read",
+};
+
+function isReading({ permission, details }: ApprovalRequest): boolean {
+  return permission === "read" || (permission === "mcp" && details?.isReading === true);
 }
 
 const AUTO = allow("auto_mode", "the mode is auto");
@@ -107,8 +116,8 @@ export function selectOfferedTools(
  */
 export function withPlanMode(tool: Tool, currentMode: () => ApprovalMode): Tool {
   const permission = permissionOf(tool);
-  // Without this function every call needs approval.
-  if (permission === "read" || permission === "fetch" || !tool.approval) return tool;
+  // Without this function every call needs approval; a server's tool asks once its server is known.
+  if (["read", "fetch", "mcp"].includes(permission) || !tool.approval) return tool;
   const request = { permission, toolName: tool.name, description: tool.name, details: {} };
   const isRefused = () => currentMode() === "plan";
   const approval: Tool["approval"] = (args) => tool.approval?.(args) ?? (isRefused() ? request : undefined);

@@ -40,6 +40,8 @@ export type ApprovalGate =
   | "sandbox"
   /** A host that a sandboxed command wants to reach. */
   | "network"
+  /** A tool of an MCP server. */
+  | "mcp"
   /** A rule of the configuration. */
   | "rule"
   /** An earlier "always" answer of the user. */

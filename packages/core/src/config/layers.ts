@@ -68,6 +68,8 @@ export interface ProjectSettings extends ReadConfig {
   refused: string[];
   /** Lists that contain the user's entries as well. */
   extended: string[];
+  /** Servers that would be used if the project were trusted. */
+  untrustedServers?: Servers | undefined;
 }
 
 /** Parses the text without resolving variables, even if its settings are invalid. @throws ConfigError */
@@ -118,6 +120,7 @@ export function interpretUntrusted(file: ConfigFile, context: RestrictionContext
     untrusted: [...leftOut, ...safe.ignored.map(nameInFile)],
     refused: [...own.ignored.map(nameInFile), ...document.leftOut.filter(isUserSetting)],
     extended: safe.extended,
+    untrustedServers: own.config.mcpServers,
   };
 }
 
@@ -164,7 +167,7 @@ function removeUserSettings(
   project: Readonly<DiligentConfig>,
   user: Readonly<DiligentConfig>,
 ): RestrictedConfig {
-  const { provider, sandbox, ...rest } = project;
+  const { provider, sandbox, mcpServers, ...rest } = project;
   const isLessStrict = user.sandbox === "required" && sandbox !== "required";
   for (const setting of USER_SETTINGS) delete rest[setting];
   const refused = {
@@ -172,17 +175,40 @@ function removeUserSettings(
     provider,
     sandbox: isLessStrict ? sandbox : undefined,
   };
-  const ignored = [...flattenSettings(refused).keys()].filter(
-    (key) => !key.startsWith("provider.") || isKey(key),
-  );
+  const servers = mcpServers && removeServerRights(mcpServers);
+  const ignored = [
+    ...[...flattenSettings(refused).keys()].filter((key) => !key.startsWith("provider.") || isKey(key)),
+    ...(servers?.ignored ?? []),
+  ];
   return {
     config: {
       ...rest,
+      ...(servers && { mcpServers: servers.servers }),
       ...(sandbox !== undefined && !isLessStrict && { sandbox }),
       ...(provider !== undefined && { provider: withoutKeys(provider) }),
     },
     ignored,
     extended: [],
+  };
+}
+
+type Servers = NonNullable<DiligentConfig["mcpServers"]>;
+
+/** A project cannot give rights to its own servers. */
+function removeServerRights(mcpServers: Servers): { servers: Servers; ignored: string[] } {
+  const entries = Object.entries(mcpServers);
+  const rights = entries.map(([name, { trusted, sampling }]): [string, object] => [
+    name,
+    { trusted, sampling },
+  ]);
+  return {
+    servers: Object.fromEntries(
+      entries.map(([name, { trusted: _, sampling: __, ...server }]): [string, Servers[string]] => [
+        name,
+        server,
+      ]),
+    ),
+    ignored: [...flattenSettings({ mcpServers: Object.fromEntries(rights) }).keys()],
   };
 }
 
@@ -198,10 +224,10 @@ function removeUntrustedSettings(
   project: Readonly<DiligentConfig>,
   context: RestrictionContext,
 ): UntrustedConfig {
-  const { provider, models, agents, agentLimits, ...chosen } = project;
+  const { provider, models, agents, agentLimits, mcpServers, ...chosen } = project;
   const { model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } = chosen;
   const { user } = context;
-  const ignored = [...flattenSettings({ provider, models, agents, agentLimits }).keys()];
+  const ignored = [...flattenSettings({ provider, models, agents, agentLimits, mcpServers }).keys()];
   const config: DiligentConfig = { ...rest };
   const keep = (key: string, isAllowed: boolean) => {
     if (!isAllowed) ignored.push(key);

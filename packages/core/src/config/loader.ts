@@ -36,6 +36,13 @@ export interface LoadedConfig {
   knowledgeTrust: KnowledgeTrust;
   /** The keys of all layers, including overridden ones, and secrets of the environment. */
   secrets: readonly SecretValue[];
+  /** Which servers of the Model Context Protocol are the project's. */
+  servers: {
+    /** The names of those in `config` that the project's file defines. */
+    project: readonly string[];
+    /** Those of the project's file that are ignored until the project is trusted. */
+    untrusted: NonNullable<DiligentConfig["mcpServers"]>;
+  };
   /** The exact project directory, real. */
   projectRoot: string;
 }
@@ -82,6 +89,10 @@ export async function loadDiligentConfig(
       layers.map(({ config }) => config),
       env,
     ),
+    servers: {
+      project: Object.keys(project?.layer?.config.mcpServers ?? {}),
+      untrusted: project?.untrustedServers ?? {},
+    },
     projectRoot: root,
   };
 }

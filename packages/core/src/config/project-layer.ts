@@ -19,6 +19,8 @@ import { readTrust, type TrustedProject } from "./trust-store.ts";
 export interface ProjectLayer {
   layer?: ConfigLayer;
   trust: TrustState;
+  /** Its servers that are not started before the project is trusted. */
+  untrustedServers?: DiligentConfig["mcpServers"] | undefined;
   /** Settings of the file that are ignored, by name. */
   ignored: string[];
   warnings: ConfigWarning[];
@@ -81,6 +83,7 @@ function interpret(
   const visible = withoutInvisible(settings.config, file.path);
   return {
     layer: { origin: file.path, config: visible.config, extended: settings.extended },
+    untrustedServers: settings.untrustedServers,
     ignored: [...settings.untrusted, ...settings.unknownModels.map(({ key }) => key), ...settings.refused],
     warnings: [
       ...warnings,

@@ -196,13 +196,13 @@ export type { PermissionRule };
 
 const PermissionRuleSchema = z.strictObject({
   permission: z
-    .enum(["read", "write", "execute", "fetch"])
+    .enum(["read", "write", "execute", "fetch", "mcp"])
     .describe("The permission that the rule is about."),
   pattern: z
     .string()
     .min(1)
     .describe(
-      "A glob over the path from the project root, or over a command's words joined by one space; for fetch, a host.",
+      "A glob over the path from the project root, or over a command's words joined by one space; for fetch, a host; for mcp, SERVER__TOOL.",
     ),
   action: z.enum(["allow", "deny", "ask"]).describe("The decision."),
 }) satisfies z.ZodType<PermissionRule>;
@@ -246,6 +246,81 @@ const AgentLimitsSchema = z.strictObject({
     .describe("1, the default: sub-agents have none of their own; 0: there are none."),
   maxPerSession: count("Sub-agents of one session; by default 50."),
 });
+
+const networkSetting = z.union([
+  z.enum(["off", "on"]),
+  z.strictObject({
+    allow: z
+      .array(networkHost)
+      .describe(
+        "Hosts: example.com, *.example.com, example.com:8443, 10.0.0.5:80, or packages for the public package registries. Without a port, 80 and 443.",
+      ),
+  }),
+]);
+
+/** A server of the Model Context Protocol: a command (`stdio`), or an address. */
+export const McpServerSchema = z
+  .strictObject({
+    type: z
+      .enum(["stdio", "http", "sse"])
+      .optional()
+      .describe("How to reach it; by default stdio with a command, and http with a url."),
+    command: z.string().min(1).optional().describe("The program that is the server."),
+    args: z.array(z.string()).optional().describe("Its arguments."),
+    env: z
+      .record(variableName, z.string())
+      .optional()
+      .describe(
+        "Its environment variables, besides a few harmless ones. Variables such as {env:NAME} are replaced.",
+      ),
+    cwd: z.string().min(1).optional().describe("Its working directory; by default the project's root."),
+    url: z.string().min(1).optional().describe("The address of a server that is reached over HTTP."),
+    headers: z.record(z.string(), z.string()).optional().describe("Headers of each request to that address."),
+    enabled: z.boolean().optional().describe("false: the server is not used."),
+    timeoutMs: count("Milliseconds for connecting, and for each call without progress; by default 60000."),
+    sandbox: z
+      .strictObject({
+        write: z.array(z.string().min(1)).optional().describe("Directories that it may write to."),
+        network: networkSetting.optional().describe("What it reaches; by default nothing."),
+      })
+      .optional()
+      .describe("Run it in a sandbox of its own. A project's servers always run in one."),
+    trusted: z
+      .boolean()
+      .optional()
+      .describe("Its tools that are marked as read-only count as reading. Read from your own file only."),
+    sampling: z
+      .boolean()
+      .optional()
+      .describe("It may ask the model itself, with your approval. Read from your own file only."),
+    oauth: z
+      .strictObject({
+        clientId: z.string().min(1).optional().describe("The id of a client that is registered already."),
+        clientSecret: z.string().min(1).optional().describe("The secret of that client."),
+        clientMetadataUrl: z
+          .string()
+          .optional()
+          .describe("The https address of a client metadata document, which serves as the client's id."),
+        scope: z.string().optional().describe("The scopes to ask for, separated by spaces."),
+        callbackPort: z
+          .number()
+          .int()
+          .min(1)
+          .max(65_535)
+          .optional()
+          .describe("The port of the redirect address."),
+      })
+      .optional()
+      .describe("How to sign in; most servers need no settings for it."),
+    protocol: z
+      .enum(["auto", "legacy", "2026-07-28"])
+      .optional()
+      .describe("The revision of the protocol; by default legacy with a command, and auto with a url."),
+  })
+  .describe("A server of the Model Context Protocol.");
+
+/** A server as it is configured. */
+export type McpServerSetting = z.infer<typeof McpServerSchema>;
 
 /** All settings of a configuration file. Unknown names are errors, so that no typo goes unnoticed. */
 export const DiligentConfigSchema = z.strictObject({
@@ -303,17 +378,7 @@ export const DiligentConfigSchema = z.strictObject({
     .enum(["auto", "required", "off"])
     .optional()
     .describe("Run shell commands in a sandbox: if the system has one, always, or never."),
-  sandboxNetwork: z
-    .union([
-      z.enum(["off", "on"]),
-      z.strictObject({
-        allow: z
-          .array(networkHost)
-          .describe(
-            "Hosts: example.com, *.example.com, example.com:8443, 10.0.0.5:80, or packages for the public package registries. Without a port, 80 and 443.",
-          ),
-      }),
-    ])
+  sandboxNetwork: networkSetting
     .optional()
     .describe(
       "What sandboxed commands reach: nothing, any public host, or the listed hosts; other hosts are asked about.",
@@ -326,6 +391,10 @@ export const DiligentConfigSchema = z.strictObject({
     .array(variableName)
     .optional()
     .describe("Additional environment variables that commands inherit. Read from your own file only."),
+  mcpServers: z
+    .record(z.string().min(1), McpServerSchema)
+    .optional()
+    .describe("Servers of the Model Context Protocol, by a name of your choice."),
   updateUrl: z
     .string()
     .refine(

@@ -5,6 +5,7 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretValue } from "../infrastructure/text/secret-redactor.ts";
 import { isLoopbackUrl } from "../infrastructure/urls.ts";
 import type { DiligentConfig } from "./schema.ts";
+import { expandVariables } from "./server-variables.ts";
 import { CONFIG_NAMES, mayHoldConfig, substituteVariables, toEnvironmentLayers } from "./settings.ts";
 
 /**
@@ -44,7 +45,35 @@ const ADDRESS_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:([^\s/]+)@/i;
 
 /** The keys of the configured providers, and the values of environment variables whose names suggest a secret. */
 export function findSecretValues(configs: readonly ProviderKeys[], environment: Environment): SecretValue[] {
-  return [...configs.flatMap(findProviderKeys), ...findEnvironmentSecrets(environment)];
+  return [
+    ...configs.flatMap(findProviderKeys),
+    ...configs.flatMap(({ mcpServers = {} }) => findServerSecrets(mcpServers, environment)),
+    ...findEnvironmentSecrets(environment),
+  ];
+}
+
+/** The headers of servers, the secrets in their environment, and those in their addresses. */
+export function findServerSecrets(
+  servers: NonNullable<DiligentConfig["mcpServers"]>,
+  environment: Environment,
+): SecretValue[] {
+  return Object.entries(servers).flatMap(([name, { env = {}, headers = {}, url, oauth }]) => {
+    const values = [
+      ...Object.values(headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")]),
+      ...Object.entries(env).flatMap(([variable, value]) => (SECRET_NAME.test(variable) ? [value] : [])),
+      ...findAddressSecrets(url),
+      oauth?.clientSecret ?? "",
+    ];
+    const expanded = values.map((value) => expandVariables(value, environment).text.trim());
+    return [...new Set(expanded)]
+      .filter(isDistinctive)
+      .map((value) => ({ value, placeholder: `[secret of the server ${name}]` }));
+  });
+}
+
+function findAddressSecrets(address: string | undefined): string[] {
+  const url = address === undefined ? null : URL.parse(address);
+  return url === null ? [] : [url.password, ...url.searchParams.values()];
 }
 
 function findProviderKeys({ provider = {} }: ProviderKeys): SecretValue[] {
@@ -90,7 +119,7 @@ function passwordIn(address: string | undefined): string | undefined {
 }
 
 /** The part of a configuration that may hold keys. */
-type ProviderKeys = Pick<DiligentConfig, "provider">;
+type ProviderKeys = Pick<DiligentConfig, "provider" | "mcpServers">;
 
 const MAX_BYTES = 1024 * 1024;
 // The limits keep a file that was made for it from taking long.

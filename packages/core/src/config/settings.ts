@@ -39,11 +39,17 @@ export function maskSetting(key: string, value: unknown): unknown {
   }
   if (typeof value !== "string" || value === "") return value;
   const name = key.slice(key.lastIndexOf(".") + 1);
-  if (name === "apiKey") return holdsVariable(value) ? value : MASK;
-  return name === "baseUrl" || name === "updateUrl" ? maskAddress(value) : value;
+  const isServers = /^mcpServers[.[]/.test(key);
+  if (name === "apiKey" || (isServers && SERVER_SECRET.test(key))) return holdsVariable(value) ? value : MASK;
+  const isAddress = name === "baseUrl" || name === "updateUrl" || (isServers && name === "url");
+  return isAddress ? maskAddress(value) : value;
 }
 
-function maskAddress(address: string): string {
+// The values of a server's environment and headers, and its client's secret.
+const SERVER_SECRET = /\.(?:env|headers)(?:\.|\[)|\.clientSecret$/;
+
+/** An address without user name, password and query, which may contain secrets. */
+export function maskAddress(address: string): string {
   return address.replace(/^([a-z]+:\/\/)[^/@]*@/i, `$1${MASK}@`).replace(/\?.*$/s, `?${MASK}`);
 }
 
@@ -95,15 +101,21 @@ export interface ConfigLayer {
 
 /**
  * A new configuration in which `override` takes precedence: objects are merged at any depth, `instructions` of both are
- * kept without repeats, anything else is replaced.
+ * kept without repeats, anything else is replaced, and so is each entry of `mcpServers`.
  */
 export function mergeConfig(
   base: Readonly<DiligentConfig>,
   override: Readonly<DiligentConfig>,
 ): DiligentConfig {
   const merged = mergeObjects(base, override);
+  // A server is replaced as a whole: the headers of one must not reach the address of another one.
+  const servers = { ...base.mcpServers, ...override.mcpServers };
   const instructions = [...new Set([...(base.instructions ?? []), ...(override.instructions ?? [])])];
-  return instructions.length === 0 ? merged : { ...merged, instructions };
+  return {
+    ...merged,
+    ...(Object.keys(servers).length > 0 && { mcpServers: structuredClone(servers) }),
+    ...(instructions.length > 0 && { instructions }),
+  };
 }
 
 /** All layers merged, later ones taking precedence, with the source of each setting. */

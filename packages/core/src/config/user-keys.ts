@@ -6,8 +6,8 @@ import { isInside } from "../infrastructure/fs/real-path.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
 import { decodeUtf8, encodeUtf8 } from "../infrastructure/text/text-file.ts";
-import { parseText, readConfigFile, type TextNode } from "./document.ts";
-import { appendChild, removeChild } from "./jsonc-edit.ts";
+import { readConfigFile } from "./document.ts";
+import { removeMember, setMember } from "./jsonc-member.ts";
 import { readConfig } from "./layers.ts";
 import type { DiligentConfig } from "./schema.ts";
 import { CONFIG_NAMES } from "./settings.ts";
@@ -67,7 +67,7 @@ async function changeKey(
     const before = read({ path, text, environment });
     hadKey = keyOf(before, name) !== undefined;
     const member = pathOf(before, name, path);
-    const edited = key === undefined ? withoutMember(text, member) : withText(text, member, key);
+    const edited = key === undefined ? removeMember(text, member) : setMember(text, member, key);
     // A safety check on the text edit: only the intended change is ever written.
     if (!isDeepStrictEqual(read({ path, text: edited, environment }), withKey(before, name, key)))
       throw new Error(
@@ -128,59 +128,4 @@ function withKey(config: DiligentConfig, name: string, apiKey: string | undefine
       compatible: { ...provider.compatible, [name]: { ...change(server), baseUrl: server.baseUrl } },
     },
   };
-}
-
-interface Member {
-  /** The object that contains it. */
-  container: TextNode;
-  index: number;
-  value: TextNode;
-}
-
-function withText(text: string, path: readonly string[], value: string): string {
-  let container = rootOf(text);
-  for (const [depth, name] of path.entries()) {
-    if (container === undefined) return text;
-    const member = findMember(container, name);
-    if (member === undefined) {
-      // The rest of the path on one line: what is inside it has no comments yet.
-      const written = path
-        .slice(depth)
-        .reduceRight(
-          (inner, each, at) =>
-            `${at === 0 ? "" : "{ "}${JSON.stringify(each)}: ${inner}${at === 0 ? "" : " }"}`,
-          JSON.stringify(value),
-        );
-      return appendChild(text, container, () => written);
-    }
-    if (depth === path.length - 1) {
-      const { offset, length } = member.value;
-      return text.slice(0, offset) + JSON.stringify(value) + text.slice(offset + length);
-    }
-    container = member.value;
-  }
-  return text;
-}
-
-function withoutMember(text: string, path: readonly string[]): string {
-  let container = rootOf(text);
-  let member: Member | undefined;
-  for (const name of path) {
-    member = container && findMember(container, name);
-    container = member?.value;
-  }
-  return member ? removeChild(text, member.container, member.index) : text;
-}
-
-/** If a name is set twice, the last one, which is the one that applies. */
-function findMember(container: TextNode, name: string): Member | undefined {
-  const { children = [] } = container;
-  const index = children.findLastIndex((child) => child.children?.[0]?.value === name);
-  const value = children[index]?.children?.[1];
-  return value && { container, index, value };
-}
-
-function rootOf(text: string): TextNode | undefined {
-  const parsed = parseText(text);
-  return "root" in parsed ? parsed.root : undefined;
 }

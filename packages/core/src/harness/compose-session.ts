@@ -195,6 +195,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     environment,
     contextWindow: model.contextWindow,
     isAttended: options.isAttended,
+    askUser: options.askUser,
+    outputDirectory: () => temporaryDirectory.path(),
     redactor,
     files,
     jobs,

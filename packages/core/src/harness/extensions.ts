@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { SessionAgents } from "../agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { LoadedConfig } from "../config/loader.ts";
@@ -51,6 +53,14 @@ const LOADERS: readonly ExtensionLoader[] = [
     isWanted: ({ cwd, loaded, environment }) =>
       hasDefinitions({ cwd, root: loaded.projectRoot, environment }, SKILL_LOCATIONS),
     load: async (place) => (await import("./skills.ts")).openSkills(place),
+  },
+  {
+    name: "mcp",
+    isWanted: ({ loaded: { config, servers, projectRoot } }) =>
+      config.mcpServers !== undefined ||
+      Object.keys(servers.untrusted).length > 0 ||
+      existsSync(join(projectRoot, ".mcp.json")),
+    load: async (place) => (await import("../mcp/extension.ts")).openServers(place),
   },
 ];
 

@@ -228,6 +228,8 @@ export class ProjectHarness implements Harness {
 
   /** Ends the processes that tools have started in this program, and those of the sandboxes. */
   async endProcesses(): Promise<void> {
+    // Their processes end by themselves if they are asked to first.
+    await this.extensions.close();
     await endAllProcesses();
     await Promise.all(this.endings.splice(0));
     for (const commands of this.commandSets) await commands.close();

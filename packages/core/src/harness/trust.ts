@@ -10,6 +10,7 @@ import { isKnownModel } from "./load-config.ts";
  */
 export const TRUST_KINDS: readonly (() => Promise<TrustKind>)[] = [
   async () => (await import("../skills/trust.ts")).SKILL_TRUST,
+  async () => (await import("../mcp/project-file.ts")).SERVER_TRUST,
 ];
 
 /** The trust in the project of a configuration, for a harness or a list. */

@@ -234,6 +234,10 @@ export interface SessionScope {
   /** True if a user is present who can be asked. */
   isAttended: boolean;
   redactor: Redactor;
+  /** Asks the user; left out when no user is present. */
+  askUser?: AskUser | undefined;
+  /** The session's private temporary directory, which the model may read; undefined if it cannot be created. */
+  outputDirectory(): string | undefined;
   /** What the session's tools know about files. */
   files: FileTracker;
   /** Its commands in the background. */

@@ -178,10 +178,11 @@ async function runTool(
   const context: ToolContext = {
     toolCallId: call.id,
     signal: options.signal,
-    approve: async (request) => {
-      const { response, input } = await options.decide(request);
+    approve: async (request) => (await context.decide?.(request))?.response ?? "reject",
+    async decide(request) {
+      const decision = await options.decide(request);
       // A running call has started with the approved arguments: others cannot replace them.
-      return input === undefined ? response : "reject";
+      return decision.input === undefined ? decision : { response: "reject" };
     },
     isWithheld,
     run: options.run && { ...options.run, reject: options.reject },

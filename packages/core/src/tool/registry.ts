@@ -24,9 +24,17 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
       return isConditional ? definitions.filter(({ name }) => isOffered(byName.get(name))) : definitions;
     },
     names: [...byName.keys()],
-    find: (name) => byName.get(name),
+    find: (name) => byName.get(name) ?? findOther(tools, name),
     schemaOf: (name) => definitions.find((definition) => definition.name === name)?.inputSchema,
   };
+}
+
+function findOther(tools: readonly Tool[], name: string): Tool | undefined {
+  for (const tool of tools) {
+    const found = tool.findOther?.(name);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** False for a tool that is currently not offered to the model. */

@@ -3,7 +3,9 @@ import { EMPTY_OUTPUT, isBlank } from "../history.ts";
 import { now } from "../infrastructure/runtime.ts";
 import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
 import type { ToolRegistry } from "./registry.ts";
-import type { KeepOutput, ToolResult } from "./types.ts";
+import type { KeepOutput, Tool, ToolResult } from "./types.ts";
+
+type KeptPart = NonNullable<Tool["keep"]>;
 
 // Shorter durations are not shown.
 const MIN_SHOWN_MS = 1_000;
@@ -28,7 +30,7 @@ export function truncateResult(
   if (!omitted) return { ...result, output: withNote(result.output, result.note) };
   const path = keepWhole(() => keepOutput?.(call.id, result.output));
   const note = truncationNote(omitted, keep, path);
-  const output = keep === "head" ? `${text}\n${note}` : `${note}\n${text}`;
+  const output = keep === "tail" ? `${note}\n${text}` : `${text}\n${note}`;
   const metadata = { ...result.metadata, ...(path !== undefined && { outputPath: path }) };
   return { ...result, output: withNote(output, result.note), metadata };
 }
@@ -137,25 +139,37 @@ interface TruncatedOutput {
  * Truncates an output to `MAX_OUTPUT_LINES` or `MAX_OUTPUT_BYTES`, whichever is reached first, never inside a
  * character.
  */
-export function truncateOutput(output: string, keep: "head" | "tail" = "head"): TruncatedOutput {
+export function truncateOutput(output: string, keep: KeptPart = "head"): TruncatedOutput {
   const totalBytes = Buffer.byteLength(output);
   const totalLines = countLines(output);
   if (totalBytes <= MAX_OUTPUT_BYTES && totalLines <= MAX_OUTPUT_LINES) return { text: output };
-  const text = keepBytes(keepLines(output, keep), keep);
+  const text = keep === "both" ? keepBothEnds(output) : keepEnd(output, keep, 1);
   return { text, omitted: { shownLines: countLines(text), totalLines, totalBytes } };
 }
 
 /** The line that tells the model how much is missing and where the complete output is. */
 export function truncationNote(
   { shownLines, totalLines, totalBytes }: NonNullable<TruncatedOutput["omitted"]>,
-  keep: "head" | "tail",
+  keep: KeptPart,
   path: string | undefined,
 ): string {
-  const which = keep === "head" ? "first" : "last";
+  const which = keep === "both" ? "first and last" : keep === "head" ? "first" : "last";
   const shown =
     totalLines > shownLines ? `${which} ${shownLines} of ${totalLines} lines` : `the ${which} part`;
   const where = path === undefined ? "" : ` Complete output: ${path}`;
   return `[Output truncated: ${shown} shown, ${Math.ceil(totalBytes / 1024)} KB in total.${where}]`;
+}
+
+const HEAD_SHARE = 0.7;
+
+function keepBothEnds(output: string): string {
+  const [head, tail] = [keepEnd(output, "head", HEAD_SHARE), keepEnd(output, "tail", 1 - HEAD_SHARE)];
+  return `${head}\n[…]\n${tail}`;
+}
+
+/** @param share of both limits. */
+function keepEnd(output: string, keep: "head" | "tail", share: number): string {
+  return keepBytes(keepLines(output, keep, MAX_OUTPUT_LINES * share), keep, MAX_OUTPUT_BYTES * share);
 }
 
 function countLines(text: string): number {
@@ -165,22 +179,23 @@ function countLines(text: string): number {
   return lines;
 }
 
-function keepLines(text: string, keep: "head" | "tail"): string {
+function keepLines(text: string, keep: "head" | "tail", maxLines: number): string {
   const lines = text.split("\n");
-  if (lines.length <= MAX_OUTPUT_LINES) return text;
-  const kept = keep === "head" ? lines.slice(0, MAX_OUTPUT_LINES) : lines.slice(-MAX_OUTPUT_LINES);
+  if (lines.length <= maxLines) return text;
+  const kept = keep === "head" ? lines.slice(0, maxLines) : lines.slice(-maxLines);
   return kept.join("\n");
 }
 
-function keepBytes(text: string, keep: "head" | "tail"): string {
+function keepBytes(text: string, keep: "head" | "tail", limit: number): string {
+  const maxBytes = Math.floor(limit);
   const bytes = Buffer.from(text);
-  if (bytes.length <= MAX_OUTPUT_BYTES) return text;
+  if (bytes.length <= maxBytes) return text;
   if (keep === "head") {
-    let end = MAX_OUTPUT_BYTES;
+    let end = maxBytes;
     while (isContinuation(bytes[end])) end--;
     return bytes.subarray(0, end).toString();
   }
-  let start = bytes.length - MAX_OUTPUT_BYTES;
+  let start = bytes.length - maxBytes;
   while (isContinuation(bytes[start])) start++;
   return bytes.subarray(start).toString();
 }

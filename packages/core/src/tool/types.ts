@@ -3,23 +3,43 @@ import type { ImageBlock } from "../types.ts";
 
 /** A tool call's request, as passed to the approval policy. `details` is for matching rules and for display. */
 export interface ApprovalRequest {
-  permission: "read" | "write" | "execute" | "fetch";
+  permission: "read" | "write" | "execute" | "fetch" | "mcp";
   toolName: string;
   /** One line for the user, such as `bash: npm test`. */
   description: string;
   /**
    * `{path}` for a file (absolute), `{files: [{path}]}` for several, `{command}` for the shell, `{host, port}` for
-   * `fetch`, with the `url` for a page that the model wants to read, else the arguments.
+   * `fetch`, with the `url` for a page that the model wants to read, `ServerToolDetails` for `mcp`, else the arguments.
    */
   details?: Record<string, unknown>;
   /** The sub-agent whose call it is; left out for a call of the session itself. */
   agent?: { id: string; name: string; description: string };
 }
 
+/** What is known about a call of an MCP server's tool. */
+export interface ServerToolDetails {
+  /** The server's name in the configuration. */
+  server: string;
+  /** The tool's name as the server gives it. */
+  tool: string;
+  /** The tool's name for the model without its prefix, such as `github__create_issue`. */
+  name: string;
+  arguments: Record<string, unknown>;
+  /** A hash of how the server is configured, and of the tool's description and schema. */
+  definition: string;
+  /** The server is trusted, and calls the tool read-only. */
+  isReading?: boolean;
+  /** How description and schema differ from those that were allowed; left out where they are the same. */
+  change?: string;
+}
+
 /** One rule about approvals; the last one that matches decides. */
 export interface PermissionRule {
   permission: ApprovalRequest["permission"];
-  /** A glob over the path from the project root, or over a simple command's words joined by one space; a host. */
+  /**
+   * A glob over the path from the project root, or over a simple command's words joined by one space; a host; for `mcp`
+   * a glob over `SERVER__TOOL`.
+   */
   pattern: string;
   action: "allow" | "deny" | "ask";
 }
@@ -97,6 +117,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** For a tool that detects while running that it needs more than `Tool.approval` requested. */
   approve(request: ApprovalRequest): Promise<ApprovalResponse>;
+  /** The same with the reason of a refusal. */
+  decide?(request: ApprovalRequest): Promise<ApprovalDecision>;
   /**
    * True for a file (absolute, real path) below the approved location that must not be shown, because reading it is
    * denied or needs separate approval. Left out if there is no such file.
@@ -176,6 +198,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
    * call it.
    */
   isRefused?(): boolean;
+  /** Finds a tool that is not in any list, such as one of a server that is still starting. */
+  findOther?(name: string): Tool | undefined;
   /** Described to the model only together with the tool of that name. */
   goesWith?: string;
   /** True when the call changes nothing: such calls run in parallel. */
@@ -188,8 +212,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   waits?(input: Record<string, unknown>): boolean;
   /** True when a successful call changes files, so that repeating an earlier call may give a different result. */
   changesFiles?: boolean;
-  /** Which end of a long output is kept; `head` by default. */
-  keep?: "head" | "tail";
+  /** Which end of a long output is kept, or `both`, then more of the beginning; `head` by default. */
+  keep?: "head" | "tail" | "both";
   /**
    * The request for approval before it runs; undefined when none is needed. A tool without this function requests
    * `execute` with its arguments.

@@ -68,6 +68,33 @@ const EVERYTHING: DiligentConfig = {
   sandbox: "required",
   sandboxNetwork: { allow: ["packages", "*.example.com", "10.0.0.5:80"] },
   sandboxWritable: ["/var/cache/x", "~/.cache/y", "~"],
+  mcpServers: {
+    local: {
+      type: "stdio",
+      command: "npx",
+      args: ["-y", "server"],
+      env: { TOKEN: "{env:TOKEN}" },
+      cwd: "tools",
+      enabled: true,
+      timeoutMs: 5_000,
+      sandbox: { write: ["out"], network: { allow: ["example.com"] } },
+      trusted: true,
+      sampling: false,
+      protocol: "legacy",
+    },
+    web: {
+      type: "http",
+      url: "https://example.com/mcp",
+      headers: { Authorization: "x" },
+      oauth: {
+        clientId: "a",
+        clientSecret: "b",
+        scope: "c",
+        callbackPort: 4_000,
+        clientMetadataUrl: "https://example.com/client",
+      },
+    },
+  },
   inheritEnvironment: ["DATABASE_URL"],
   updateUrl: "https://registry.example/diligent/latest",
 };

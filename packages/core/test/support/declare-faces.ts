@@ -21,7 +21,7 @@ export function declareFaces(directory: string, faces: readonly string[]): void 
     rootDir: SOURCE,
     types: [join(REPOSITORY, "node_modules", "@types", "bun")],
   };
-  const files = [...faces, "text-modules.d.ts"].map((file) => join(SOURCE, file));
+  const files = [...faces, "infrastructure/text/text-modules.d.ts"].map((file) => join(SOURCE, file));
   const settings = { extends: join(REPOSITORY, "tsconfig.json"), compilerOptions, files, include: [] };
   const project = join(directory, "tsconfig.json");
   writeFileSync(project, JSON.stringify(settings));

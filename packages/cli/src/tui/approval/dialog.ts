@@ -5,10 +5,12 @@ import {
   describeAsking,
   describeHostRequest,
   describeRefusedEdit,
+  describeServerToolRequest,
   describeTask,
   REASON_HEADING,
   requestedPaths,
   toEscapedRequest,
+  toolChange,
 } from "../../approval/describe-request.ts";
 import { escapeLine, escapeText, formatMark, hasMark } from "../../approval/escaped-text.ts";
 import { type ActionId, type Keymap, nameForPeople } from "../keys/keymap.ts";
@@ -63,6 +65,11 @@ function describeSubject(request: ApprovalRequest): EscapedLine[] {
   if (command !== undefined) return toLines(escapeText(command));
   const host = describeHostRequest(request);
   if (host !== undefined) return toLines(host);
+  const serverTool = describeServerToolRequest(request);
+  if (serverTool !== undefined) {
+    const change = toolChange(request);
+    return [...toLines(serverTool), ...(change === undefined ? [] : change.split("\n").map(toDiffLine))];
+  }
   const paths = requestedPaths(request);
   if (paths.length === 0) return toLines(escapeText(JSON.stringify(details, undefined, 2)));
   const change = typeof details.diff === "string" ? details.diff.trimEnd().split("\n").map(toDiffLine) : [];

@@ -17,13 +17,17 @@ import {
   readTreeCpuMs,
 } from "./tree.ts";
 
-/** How a child is started; its stdin is empty. */
+/** How a child is started; its stdin is empty, unless it `hasInput`. */
 export interface ProcessOptions {
   /** The program as an absolute path, and its arguments. */
   argv: readonly string[];
   cwd: string;
   /** The complete environment of the child; a mark is added by which its descendants are found. */
   environment: Readonly<Record<string, string>>;
+  /** True for a child that is written to; see `ChildProcess.input`. */
+  hasInput?: boolean;
+  /** True: stdout and stderr are two streams, in this order. */
+  hasSeparateOutputs?: boolean;
   /** Opens the pipe for the output; without one, sockets are used. */
   openPipe?: () => Promise<OutputPipe | undefined>;
   /**
@@ -50,6 +54,8 @@ export interface ChildProcess {
   pid: number;
   /** Stdout and stderr: one stream in writing order, or two if no pipe was available. Read them to the end. */
   outputs: readonly ReadableStream<Uint8Array>[];
+  /** Its stdin, for a child that has input. */
+  input: Bun.FileSink | undefined;
   /** True when there is unread output; false if that is unknown. */
   hasUnreadOutput(): boolean;
   /** Closes the descriptors for reading; call it once the outputs are no longer read. */
@@ -89,7 +95,7 @@ const orphanWatch = new OrphanWatch(`/${ownMark}/`);
 let started = 0;
 
 /**
- * Starts a program in its own session and process group, without a controlling terminal, with an empty stdin.
+ * Starts a program in its own session and process group, without a controlling terminal.
  * Descendants may outlive it; they are ended by `end` or, at the latest, by `endAllProcesses`.
  *
  * @throws when it cannot be started, with a message for the model.
@@ -97,7 +103,7 @@ let started = 0;
 export async function startProcess(options: ProcessOptions): Promise<ChildProcess> {
   const { argv, cwd, environment, openPipe = openOutputPipe } = options;
   const { mark, marked } = markEnvironment(environment);
-  const pipe = await openPipe();
+  const pipe = options.hasSeparateOutputs ? undefined : await openPipe();
   const target = pipe?.writeEnd ?? "pipe";
   const report = options.report ? await openPipe() : undefined;
   const inherited: number[] = [];
@@ -106,7 +112,7 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
     const child = Bun.spawn([...argv], {
       cwd,
       env: marked,
-      stdio: ["ignore", target, target, report?.writeEnd ?? null, ...inherited],
+      stdio: [options.hasInput ? "pipe" : "ignore", target, target, report?.writeEnd ?? null, ...inherited],
       detached: true,
     });
     return toChildProcess(child, {
@@ -217,6 +223,7 @@ function toChildProcess(
   });
   return {
     pid: child.pid,
+    input: typeof child.stdin === "object" ? child.stdin : undefined,
     outputs: readEnd === undefined ? streamsOf(child) : [Bun.file(readEnd).stream()],
     hasUnreadOutput: () => readEnd !== undefined && hasUnreadBytes(readEnd),
     closeOutputs: () => {
