@@ -38,12 +38,16 @@ export function resolveConfig(
   { approvalDefault, updates, trustedOnce, ...frontEnd }: FrontEndConfig,
 ): CommandLineConfig {
   const warn = frontEnd.warn ?? ((message: string) => writeLine(io.stderr, message));
+  const cwd = resolveDirectory(options.directory, io.cwd);
   return {
-    cwd: resolveDirectory(options.directory, io.cwd),
+    cwd,
     overrides: {
       maxTurns: options.maxTurns,
       maxCost: options.maxCost,
       appendSystemPrompt: options.appendSystemPrompt,
+      allowedTools: options.allowedTools,
+      disallowedTools: options.disallowedTools,
+      addedDirectories: options.addedDirectories?.map((path) => resolveDirectory(path, cwd, "--add-dir")),
       persist: options.isSaved,
       isVerbose: options.isVerbose,
       approvalMode: options.approval,

@@ -94,7 +94,7 @@ describe('"always"', () => {
       const { asked, ask } = createAsker({ response: "always", scope, reach: "prefix" });
       const approve = createApprover(fresh, { mode: "ask", ask });
       const choices: (readonly OfferedChoice[] | undefined)[] = [];
-      const handle: ApprovalHandle = { announce: (_, about) => choices.push(about?.choices) };
+      const handle: ApprovalHandle = { announce: (_, about) => `approval-${choices.push(about?.choices)}` };
       await approve(bash("npm run lint"), handle);
       expect(choices.map((each) => each?.map(({ reach }) => reach))).toEqual([["exact", "prefix"]]);
       expect(await approve(bash("npm run lint -- --fix"), UNHEARD)).toBe("once");

@@ -71,6 +71,7 @@ export type {
   PersonAnswer,
   PromptCommand,
   PromptExpansion,
+  QuestionSource,
   SessionAddition,
   SessionChoices,
   SessionReference,

@@ -146,7 +146,7 @@ const TYPES = `
   NetworkSetting NewSessionOptions Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry
   PinOutcome PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCommand
   PromptExpansion PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult
-  PruneEntry PruningConditions RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions
+  PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions
   RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor
   SecretValue SerializableError SessionAddition SessionBranches SessionChoices SessionContext SessionEntry SessionFile
   SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions

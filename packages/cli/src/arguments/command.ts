@@ -39,6 +39,11 @@ export interface RunCommandOptions {
   /** US dollars. */
   maxCost?: number;
   outputFormat?: OutputFormat;
+  /** Lists of tools, as given. */
+  allowedTools?: readonly string[];
+  disallowedTools?: readonly string[];
+  /** As given: relative to the working directory. */
+  addedDirectories?: readonly string[];
   /** What sandboxed commands reach, as given. */
   network?: string;
   appendSystemPrompt?: string;

@@ -14,6 +14,8 @@ interface OptionRow {
   completes?: "file" | "directory" | "model";
   /** `reference`: the next word is the value only if it looks like a session; see `isSessionReference`. */
   takes?: "reference";
+  /** It may be given several times, and every value counts. */
+  isRepeatable?: true;
   group: OptionGroup;
   help: string;
 }
@@ -45,6 +47,22 @@ export const OPTIONS = [
     choices: OUTPUT_FORMATS,
     group: "run",
     help: "text, json or stream-json (with -p)",
+  },
+  {
+    name: "allowed-tools",
+    value: "TOOLS",
+    isRepeatable: true,
+    group: "run",
+    help: 'ask nothing for these: edit,"bash(git *)"',
+  },
+  { name: "disallowed-tools", value: "TOOLS", isRepeatable: true, group: "run", help: "do not use these" },
+  {
+    name: "add-dir",
+    value: "DIR",
+    completes: "directory",
+    isRepeatable: true,
+    group: "run",
+    help: "also work on files in DIR",
   },
   { name: "append-system-prompt", value: "TEXT", group: "run", help: "append to the system prompt" },
   { name: "no-session", group: "run", help: "write nothing to disk" },

@@ -91,7 +91,7 @@ function toSubcommandCall(
 ): SubcommandCall {
   const idle = [...given.keys()].find((option) => option !== "directory");
   if (idle !== undefined) throw new UsageError(`--${idle} cannot be used with diligent ${name}`);
-  const { directory } = toRunOptions(given);
+  const { directory } = toRunOptions({ options: given, lists: new Map() });
   return { kind: "subcommand", name, rest, ...(directory !== undefined && { directory }) };
 }
 
@@ -99,7 +99,7 @@ function toListCommand(split: SplitArguments): Command {
   if (split.words.length > 0) throw new UsageError(`--list takes no prompt: ${split.words.join(" ")}`);
   const idle = (["record", "replay"] as const).find((option) => split.options.has(option));
   if (idle !== undefined) throw new UsageError(`--${idle} cannot be used with --list`);
-  return { kind: "list", isJson: split.options.has("json"), options: toRunOptions(split.options) };
+  return { kind: "list", isJson: split.options.has("json"), options: toRunOptions(split) };
 }
 
 function toRunCommand(split: SplitArguments): RunCommand {
@@ -110,7 +110,7 @@ function toRunCommand(split: SplitArguments): RunCommand {
   return {
     kind: "run",
     isPrint: split.options.has("print"),
-    options: toRunOptions(split.options),
+    options: toRunOptions(split),
     ...(hasPrompt && { prompt }),
     ...(resumption && { resumption }),
   };
@@ -134,7 +134,10 @@ function toResumption(given: SplitArguments["options"], word: string | undefined
  * Validates the options of every run.
  * @throws UsageError for an invalid value.
  */
-function toRunOptions(given: SplitArguments["options"]): RunCommandOptions {
+function toRunOptions({
+  options: given,
+  lists,
+}: Pick<SplitArguments, "options" | "lists">): RunCommandOptions {
   const text = (name: OptionName) => {
     const value = given.get(name);
     return typeof value === "string" ? value : undefined;
@@ -149,6 +152,9 @@ function toRunOptions(given: SplitArguments["options"]): RunCommandOptions {
     ...present("maxTurns", toCount("--max-turns", text("max-turns"))),
     ...present("maxCost", toAmount("--max-cost", text("max-cost"))),
     ...present("outputFormat", toChoice("--output-format", text("output-format"), OUTPUT_FORMATS)),
+    ...present("allowedTools", lists.get("allowed-tools")),
+    ...present("disallowedTools", lists.get("disallowed-tools")),
+    ...present("addedDirectories", lists.get("add-dir")),
     ...present("appendSystemPrompt", text("append-system-prompt")),
     ...present("directory", text("directory")),
     ...present("record", text("record")),
@@ -200,6 +206,8 @@ function toAmount(label: string, text: string | undefined): number | undefined {
 interface SplitArguments {
   /** `true` for an option without a value. */
   options: ReadonlyMap<OptionName, string | true>;
+  /** All values of the options that may be given several times. */
+  lists: ReadonlyMap<OptionName, readonly string[]>;
   words: readonly string[];
   /** Index in `words` of the word right after an option that takes a session; it may be a session's name. */
   referenceAt?: number;
@@ -215,19 +223,24 @@ interface SplitArguments {
 function splitArguments(argv: readonly string[]): SplitArguments {
   const rest = [...argv];
   const options = new Map<OptionName, string | true>();
+  const lists = new Map<OptionName, string[]>();
   const words: string[] = [];
   let referenceAt: number | undefined;
-  const split = () => ({ options, words, ...(referenceAt !== undefined && { referenceAt }) });
+  const split = () => ({ options, lists, words, ...(referenceAt !== undefined && { referenceAt }) });
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === "--") return { ...split(), words: [...words, ...rest] };
     if (isOptionLike(word)) {
       const given = readOptions(word, rest);
-      for (const [option, value] of given) options.set(option.name, value);
+      for (const [option, value] of given) {
+        options.set(option.name, value);
+        if (option.isRepeatable && value !== true)
+          lists.set(option.name, [...(lists.get(option.name) ?? []), value]);
+      }
       const [next] = rest;
       if (wantsReference(given) && next !== undefined && next !== "--" && !isOptionLike(next))
         referenceAt = words.length;
     } else if (words.length === 0 && isSubcommandName(word) && !options.has("print")) {
-      return { options, words, subcommand: { name: word, rest } };
+      return { options, lists, words, subcommand: { name: word, rest } };
     } else {
       words.push(word);
     }

@@ -4,11 +4,11 @@ import { UsageError } from "../errors.ts";
 
 /**
  * The working directory, absolute and real.
- * @param directory as given with `-C`.
+ * @param directory as given with `option`.
  * @param cwd empty if it was removed and its name is unknown.
  * @throws UsageError if it is not a directory.
  */
-export function resolveDirectory(directory: string | undefined, cwd: string): string {
+export function resolveDirectory(directory: string | undefined, cwd: string, option = "-C"): string {
   const named = isAbsolute(cwd) ? resolve(cwd, directory ?? ".") : (directory ?? "");
   try {
     const path = realpathSync(named);
@@ -17,6 +17,6 @@ export function resolveDirectory(directory: string | undefined, cwd: string): st
     // Missing, or in a directory that may not be searched: no difference to the user.
   }
   const workingDirectory = cwd === "" ? "the working directory" : `the working directory ${cwd}`;
-  const label = directory === undefined ? workingDirectory : `-C ${directory}`;
+  const label = directory === undefined ? workingDirectory : `${option} ${directory}`;
   throw new UsageError(`${label}: not a usable directory`);
 }

@@ -32,7 +32,7 @@ describe("the diff of a call that needs approval", () => {
     const announced: unknown[] = [];
     const made: string[] = [];
     const announce = (gate: string, about?: { shown?: ApprovalRequest }) =>
-      announced.push([gate, about?.shown?.details]);
+      `approval-${announced.push([gate, about?.shown?.details])}`;
     await createFor(options)(request, {
       announce,
       preview: () => {

@@ -36,7 +36,10 @@ const revise = (changes: Record<string, unknown>): RevisedCall | undefined =>
 async function decide(options: ApproverOptions, command = "rm -r build") {
   const gates: string[] = [];
   const approve = createApprover(place, options);
-  const decision = await approve(bash(command), { announce: (gate) => gates.push(gate), revise });
+  const decision = await approve(bash(command), {
+    announce: (gate) => `approval-${gates.push(gate)}`,
+    revise,
+  });
   return { decision, gates, approve };
 }
 
@@ -98,7 +101,7 @@ describe("a command that the user has edited", () => {
       { response: "reject" },
     );
     const { approve } = await decide({ ask });
-    const unheard = { announce() {} };
+    const unheard = { announce: () => "approval-1" };
     expect(await approve(bash("make clean"), unheard)).toBe("once");
     expect(await approve(bash("rm -r build"), unheard)).toEqual({ response: "reject" });
     expect(seen.map(({ command }) => command)).toEqual(["rm -r build", "make clean", "rm -r build"]);

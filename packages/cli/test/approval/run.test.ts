@@ -190,6 +190,7 @@ describe("a refusal in print mode", () => {
           description: "bash: make it",
           details: { command: "make it" },
         },
+        toolCallId: expect.any(String),
         gate: "shell_command",
         mode: "deny",
         needed: { mode: "auto", rules: [{ permission: "execute", pattern: "make it", action: "allow" }] },

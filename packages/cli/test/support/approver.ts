@@ -7,7 +7,7 @@ export type ApproverOptions = Partial<Omit<ApproveOptions, "context">> &
   Pick<ApprovalContext, "mode" | "rules" | "environment">;
 
 /** For requests for which no approval event is expected. */
-export const UNHEARD = { announce() {} };
+export const UNHEARD = { announce: () => "approval-1" };
 
 /** The decisions in a project; each uses the grants that are stored for it. */
 export function createApprover(
@@ -25,7 +25,7 @@ function createStore({ top, project }: TemporaryProject): GrantStore {
 /** A decision, and the gates of its events. */
 export async function decideWith(approve: Approve, request: ApprovalRequest) {
   const gates: string[] = [];
-  const decision = await approve(request, { announce: (gate) => gates.push(gate) });
+  const decision = await approve(request, { announce: (gate) => `approval-${gates.push(gate)}` });
   return { decision, gates };
 }
 

@@ -106,7 +106,7 @@ async function runToolCall(
     signal: run.signal,
     keepOutput: run.config.keepOutput,
     redactor: run.config.redactor,
-    decide: (request, asked) => decide(run, request, asked),
+    decide: (request, asked) => decide(run, request, { ...asked, toolCallId: call.id }),
     onInput: (input) =>
       run.emit({
         type: "tool_update",
@@ -183,7 +183,7 @@ async function stopAfter(
   return { stop: "loop" };
 }
 
-async function mayContinue(run: Run, { name, input }: ToolCallBlock, repeats: number): Promise<boolean> {
+async function mayContinue(run: Run, { id, name, input }: ToolCallBlock, repeats: number): Promise<boolean> {
   if (!run.config.approve || run.signal.aborted) return false;
   const request: ApprovalRequest = {
     permission: "execute",
@@ -191,13 +191,13 @@ async function mayContinue(run: Run, { name, input }: ToolCallBlock, repeats: nu
     description: `${name}: continue after ${repeats} identical calls`,
     details: input,
   };
-  return (await decide(run, request, { repeats })).response !== "reject";
+  return (await decide(run, request, { repeats, toolCallId: id })).response !== "reject";
 }
 
 async function decide(
   run: Run,
   request: ApprovalRequest,
-  asked: Partial<AskedCall> & Pick<ApprovalHandle, "repeats"> = {},
+  asked: Partial<AskedCall> & Pick<ApprovalHandle, "repeats" | "toolCallId">,
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
   const announce: ApprovalHandle["announce"] = (
@@ -209,11 +209,13 @@ async function decide(
       type: "approval_request",
       requestId,
       request: shown,
+      ...(asked.toolCallId !== undefined && { toolCallId: asked.toolCallId }),
       gate,
       ...(mode !== undefined && { mode }),
       ...(needed && { needed }),
       ...(choices.length > 0 && { choices }),
     });
+    return requestId;
   };
   const answer = await run.config.approve(request, { announce, ...asked });
   return typeof answer === "string" ? { response: answer } : answer;

@@ -227,6 +227,8 @@ export type AgentEvent =
       type: "approval_request";
       requestId: string;
       request: ApprovalRequest;
+      /** The call that requires the approval, if it is one of this run. */
+      toolCallId?: string;
       gate: string;
       mode?: string;
       /** Set when nobody could be asked. */
@@ -244,6 +246,7 @@ export interface ApprovalHandle {
    * Notifies the run's observers that the user is being asked, or that the request was refused; `shown` when more
    * is shown than was requested, `mode` when the policy has modes, `needed` when nobody can be asked,
    * `choices` when the user may allow more than this call.
+   * @returns the `requestId` of the event.
    */
   announce(
     gate: string,
@@ -253,7 +256,9 @@ export interface ApprovalHandle {
       needed?: NeededApproval | undefined;
       choices?: readonly OfferedChoice[];
     },
-  ): void;
+  ): string;
+  /** The call that requires the approval, if it is one of this run. */
+  toolCallId?: string | undefined;
   /** A preview of the call's changes, for the user who is asked. */
   preview?: Preview | undefined;
   /**

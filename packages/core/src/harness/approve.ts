@@ -3,6 +3,7 @@ import type { GrantChoice } from "../approval/grant-choices.ts";
 import { GrantStore } from "../approval/grant-store.ts";
 import type { Grant } from "../approval/grants.ts";
 import { decideApproval, isHostLimit } from "../approval/policy.ts";
+import type { ToolLists } from "../approval/tool-lists.ts";
 import {
   type ApprovalContext,
   type ApprovalMode,
@@ -48,6 +49,8 @@ export interface ApproveOptions {
   grants: GrantStore;
   /** Finds the secrets in grants, which are not saved then. */
   redactor?: Redactor | undefined;
+  /** Adds rules for single tools. */
+  toolLists?: ToolLists | undefined;
   /** Their gates can make a verdict stricter. */
   extensions?: readonly HarnessExtension[] | undefined;
   /** Left out when no user is present. */
@@ -86,7 +89,7 @@ export function createApprove(options: ApproveOptions): Approve {
         ? decideAgain(request, { handle, ask, options })
         : askPerson(
             { request, verdict },
-            { ask, announce: handle.announce, evaluate: async () => verdict, options },
+            { ask, ...toAsking(handle), evaluate: async () => verdict, options },
           ));
       if (typeof answer === "object" && answer.endTurn) endedTurns += 1;
       return answer;
@@ -111,9 +114,11 @@ const NOT_ASKED: ApprovalDecision = {
 
 async function decide(
   request: ApprovalRequest,
-  { context, grants, extensions = [] }: ApproveOptions,
+  { context, grants, extensions = [], toolLists }: ApproveOptions,
 ): Promise<ApprovalVerdict> {
-  const verdict = await decideApproval(request, { ...context, grants: await grants.list() });
+  const rules = toolLists?.addRules(request, context.rules) ?? context.rules;
+  const decided = await decideApproval(request, { ...context, rules, grants: await grants.list() });
+  const verdict = toolLists?.relax(request, decided) ?? decided;
   const verdicts = [verdict];
   for (const extension of extensions) {
     const decision = await extension.gate?.(request);
@@ -146,7 +151,7 @@ async function decideAgain(
     { request, verdict, preview },
     {
       ask,
-      announce: handle.announce,
+      ...toAsking(handle),
       revise,
       evaluate: (revised) => decide(revised, options),
       options,
@@ -212,7 +217,11 @@ interface AskedRequest {
   refusedEdit?: AskedVerdict["refusedEdit"];
 }
 
-interface PersonDeps extends Pick<ApprovalHandle, "announce" | "revise"> {
+function toAsking({ announce, toolCallId }: ApprovalHandle) {
+  return { announce, toolCallId };
+}
+
+interface PersonDeps extends Pick<ApprovalHandle, "announce" | "revise" | "toolCallId"> {
   ask: AskPerson;
   evaluate(request: ApprovalRequest): Promise<ApprovalVerdict>;
   options: ApproveOptions;
@@ -234,22 +243,23 @@ async function askPerson(first: AskedRequest, parts: PersonDeps): Promise<Approv
 
 async function put(
   { request, verdict, preview, input, refusedEdit }: AskedRequest,
-  { announce, ask, revise, options }: PersonDeps,
+  { announce, ask, revise, toolCallId, options }: PersonDeps,
 ): Promise<ApprovalResponse | PersonAnswer | CommandEdit> {
   const diff = await preview?.();
   // Only used for the question: the model does not receive it.
   const shown = diff === undefined ? request : { ...request, details: { ...request.details, diff } };
   const found = await findChoices(verdict);
   const choices = found.map(({ reach, allows, examples }) => ({ reach, allows, examples }));
-  announce(verdict.gate, { shown, mode: options.context.mode ?? "ask", choices });
-  return ask(shown, {
+  const requestId = announce(verdict.gate, { shown, mode: options.context.mode ?? "ask", choices });
+  const asked: AskedVerdict = {
     ...verdict,
     choices,
     runs: await findRuns(request, options),
     ...(input && { isEdited: true }),
     ...(revise === undefined && { isFixed: true }),
     ...(refusedEdit && { refusedEdit }),
-  });
+  };
+  return ask(shown, asked, { requestId, toolCallId });
 }
 
 /** What "always" can mean; the code is loaded when the first question is asked. */
@@ -364,6 +374,9 @@ interface ApprovalsOptions {
   grants?: GrantStore | undefined;
   ask?: AskPerson | undefined;
   extensions?: readonly HarnessExtension[] | undefined;
+  toolLists?: ToolLists | undefined;
+  /** See `HarnessOverrides`. */
+  addedDirectories?: readonly string[] | undefined;
   environment: Environment;
   /** Called when saved answers cannot be used. */
   warn?: ((message: string) => void) | undefined;
@@ -371,10 +384,12 @@ interface ApprovalsOptions {
 
 /** Mode and rules are read for each request: changes in `approval` apply immediately. */
 export function openApprovals(options: ApprovalsOptions): Approvals {
-  const { cwd, environment, loaded, temporaryDirectory, sandbox, initial, ask, warn, extensions } = options;
+  const { cwd, environment, loaded, temporaryDirectory, sandbox, initial, ask, warn } = options;
+  const { extensions, toolLists } = options;
   const { config, projectRoot: root } = loaded;
   const mode = options.mode ?? initial;
-  const approval = { mode, initial, rules: config.permissions ?? [] };
+  const rules = toRules(config.permissions, options.addedDirectories);
+  const approval = { mode, initial, rules };
   const grants = options.grants ?? new GrantStore({ environment, root });
   const context: ApprovalContext = {
     root,
@@ -399,11 +414,26 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     },
   };
   const redactor = new SecretRedactor(loaded.secrets);
-  const decide = createApprove({ context, grants, redactor, extensions, ask, warn });
+  const decide = createApprove({ context, grants, redactor, extensions, toolLists, ask, warn });
   const approve: Approve = async (request, handle) => {
     const needsUndo = sandbox.isWanted || approval.mode === "auto";
     if (needsUndo && request.permission === "execute") await options.prepareUndo?.();
     return decide(request, handle);
   };
   return { approval, grants, approve };
+}
+
+/** The rules of a session: those for added directories come first, since the configured ones are stronger. */
+export function toRules(
+  configured: readonly PermissionRule[] = [],
+  addedDirectories: readonly string[] = [],
+): readonly PermissionRule[] {
+  const patterns = addedDirectories.flatMap((path) => {
+    const escaped = path.replace(/[*?[\]{}\\!]/g, "\\$&");
+    return [escaped, path === "/" ? "/**" : `${escaped}/**`];
+  });
+  const added = patterns.flatMap((pattern) =>
+    (["read", "write"] as const).map((permission) => ({ permission, pattern, action: "allow" as const })),
+  );
+  return [...added, ...configured];
 }

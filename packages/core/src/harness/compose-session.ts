@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 
 import type { AgentEvent, AgentLoopConfig, Approve, ChangeTracker } from "../agent/types.ts";
 import { selectOfferedTools, withPlanMode } from "../approval/policy.ts";
+import type { ToolLists } from "../approval/tool-lists.ts";
 import type { ApprovalMode, PermissionRule } from "../approval/types.ts";
 import { findMissingHistory } from "../checkpoint/load.ts";
 import type { LoadedConfig } from "../config/loader.ts";
@@ -12,6 +13,7 @@ import {
   type RequestLogFile,
   type SessionTempDir,
 } from "../infrastructure/fs/state-files.ts";
+import { nearestName } from "../infrastructure/nearest-name.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { GuardAppend } from "../knowledge/types.ts";
@@ -90,6 +92,8 @@ interface SessionOptions extends SessionSettings {
   /** See `SessionChoices`. */
   retryForMs?: number | undefined;
   persist: boolean;
+  /** From `allowedTools` and `disallowedTools`. */
+  toolLists?: ToolLists | undefined;
   /** Records the models' replies. */
   recording?: Recording | undefined;
   /** See `SessionChoices`. */
@@ -231,6 +235,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     contextWindow: model.contextWindow,
     tools,
     addedSections: [
+      ...describeDirectories(options.addedDirectories),
       ...additions.flatMap(({ promptSection }) => promptSection ?? []),
       ...(options.child?.section === undefined ? [] : [options.child.section]),
     ],
@@ -555,10 +560,34 @@ function createSessionTools(
         }),
       ]
     : [];
-  const rules = loaded.config.permissions ?? [];
-  const offered = selectOfferedTools([...builtin, ...tools, ...deps.added], { rules });
+  const all = [...builtin, ...tools, ...deps.added];
+  assertKnown(settings.toolLists, all);
+  const available = all.filter(({ name }) => !settings.toolLists?.isDisallowed(name));
+  const offered = selectOfferedTools(available, { rules: loaded.config.permissions ?? [] });
   const selected = child ? child.selectTools(offered) : offered;
   return selected.map((tool) => withPlanMode(tool, currentMode));
+}
+
+// Tools that only some sessions have.
+const OPTIONAL_TOOLS = [
+  ...["add_knowledge", "recall", "todo", "ask_user", "apply_patch", "job_output", "job_kill", "web_fetch"],
+  ...["lsp", "tool_search", "mcp_call", "mcp_resource", "skill", "task"],
+];
+
+/** @throws UsageError for the name of a tool that does not exist. */
+function assertKnown(lists: ToolLists | undefined, tools: readonly Tool[]): void {
+  const known = [...tools.map(({ name }) => name), ...OPTIONAL_TOOLS];
+  const unknown = lists?.findUnknown(known);
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown.toLowerCase(), known);
+  const hint = nearest ? `did you mean ${nearest}?` : `known are ${known.join(", ")}`;
+  throw new UsageError(`there is no tool called ${unknown}; ${hint}`);
+}
+
+/** For the model; nothing without added directories. */
+function describeDirectories(directories: readonly string[] = []): string[] {
+  if (directories.length === 0) return [];
+  return [`You may also read and change files in ${directories.join(" and in ")}, outside the project.`];
 }
 
 // In a smaller window, system prompt and tools take about half of it already.

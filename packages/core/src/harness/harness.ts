@@ -1,6 +1,7 @@
 import { SessionAgents } from "../agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { GrantStore } from "../approval/grant-store.ts";
+import type { ToolLists } from "../approval/tool-lists.ts";
 import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
@@ -12,10 +13,11 @@ import type { Recording } from "../provider/scripted.ts";
 import type { SessionManager } from "../session/manager.ts";
 import { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
-import { type Approvals, openApprovals } from "./approve.ts";
+import { type Approvals, openApprovals, toRules } from "./approve.ts";
 import type { ParentSession } from "./child-session.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
 import type { ProjectStart } from "./earlier-session.ts";
+import { UsageError } from "./errors.ts";
 import { type ExpandedLine, expandLine } from "./expand-prompt.ts";
 import { HarnessExtensions } from "./extensions.ts";
 import { loadConfig } from "./load-config.ts";
@@ -163,6 +165,7 @@ export class ProjectHarness implements Harness {
     // Before the project's instructions are read: commands of a killed session could have created them.
     await sandbox.recover();
     this.commandSets.add(commands);
+    const toolLists = await openToolLists(overrides);
     const extensions = await this.extensions.open();
     let checkpoints: ComposedSession["checkpoints"] | undefined;
     const { approval, grants, approve } = openApprovals({
@@ -179,11 +182,13 @@ export class ProjectHarness implements Harness {
       grants: choices.grants,
       ask: choices.ask,
       extensions,
+      toolLists,
+      addedDirectories: overrides.addedDirectories,
       warn: (message) => overrides.warn?.(message, "approvals"),
     });
     const recording = choices.recording ?? (await this.openRecording());
     const composed = await composeSession({
-      ...this.commonOptions(extensions),
+      ...this.commonOptions(extensions, toolLists),
       start: this.resolveStart(start),
       model: choices.model,
       effort: choices.effort,
@@ -259,7 +264,11 @@ export class ProjectHarness implements Harness {
     if (!parent) throw new Error("The session of this task is closed.");
     const { openChildSession } = await import("./child-session.ts");
     const extensions = await this.extensions.open();
-    const { child, asParent } = await openChildSession(call, parent, this.commonOptions(extensions));
+    const { child, asParent } = await openChildSession(
+      call,
+      parent,
+      this.commonOptions(extensions, await openToolLists(this.overrides)),
+    );
     this.parents.set(child.session, asParent);
     return {
       ...child,
@@ -272,9 +281,10 @@ export class ProjectHarness implements Harness {
   }
 
   /** What all sessions have in common. */
-  private commonOptions(extensions: readonly HarnessExtension[]) {
+  private commonOptions(extensions: readonly HarnessExtension[], toolLists: ToolLists | undefined) {
     const { cwd, environment, loaded, overrides } = this;
-    return { ...overrides, extensions, persist: overrides.persist ?? true, cwd, environment, loaded };
+    const persist = overrides.persist ?? true;
+    return { ...overrides, extensions, toolLists, persist, cwd, environment, loaded };
   }
 
   private resolveStart(start: ProjectStart): ProjectStart {
@@ -288,7 +298,7 @@ export class ProjectHarness implements Harness {
       setting: config.sandbox ?? "auto",
       environment: this.environment,
       root: projectRoot,
-      writable: config.sandboxWritable,
+      writable: [...(config.sandboxWritable ?? []), ...(this.overrides.addedDirectories ?? [])],
       network: {
         setting: this.overrides.sandboxNetwork ?? config.sandboxNetwork ?? "off",
         isChosen: (this.overrides.sandboxNetwork ?? config.sandboxNetwork) !== undefined,
@@ -376,15 +386,30 @@ export class ProjectHarness implements Harness {
   }
 
   private async reloadRules(opened: ProjectSession): Promise<void> {
-    const { trustedOnce } = this.overrides;
+    const { addedDirectories, trustedOnce } = this.overrides;
     const { config, origins } = await loadConfig(this.cwd, this.environment, { trustedOnce });
     const { permissions } = config;
     const { loaded } = opened;
-    opened.approval.rules = permissions ?? [];
+    opened.approval.rules = toRules(permissions, addedDirectories);
     opened.loaded = {
       ...loaded,
       config: { ...loaded.config, permissions },
       origins: { ...loaded.origins, permissions: origins.permissions ?? "default" },
     };
+  }
+}
+
+/** The code is only loaded if there are lists. @throws UsageError for text that is not a list. */
+async function openToolLists({
+  allowedTools: allowed,
+  disallowedTools: disallowed,
+}: ProjectOverrides): Promise<ToolLists | undefined> {
+  if (!allowed && !disallowed) return undefined;
+  const { ToolLists } = await import("../approval/tool-lists.ts");
+  try {
+    return new ToolLists({ allowed, disallowed });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UsageError(`not a tool: ${error.message}; write names such as edit, or bash(git log *)`);
   }
 }

@@ -63,16 +63,19 @@ export function createSessionHostQuestion({
     createHostQuestion({
       async approve(request) {
         const decision = await approve(request, {
-          announce: (gate, { shown = request, mode } = {}) =>
+          announce(gate, { shown = request, mode } = {}) {
+            const requestId = `network-${formatHostAndPort(wanted)}`;
             session.report(
               redactor.redact({
                 type: "approval_request",
-                requestId: `network-${formatHostAndPort(wanted)}`,
+                requestId,
                 request: shown,
                 gate,
                 ...(mode !== undefined && { mode }),
               }),
-            ),
+            );
+            return requestId;
+          },
         });
         return typeof decision === "string" ? decision : decision.response;
       },

@@ -36,6 +36,12 @@ export interface HarnessOverrides {
   maxCost?: number | undefined;
   /** What sandboxed commands reach, whatever is configured. */
   sandboxNetwork?: NetworkSetting | undefined;
+  /** Tools whose calls need no approval, such as `edit`, or some of their calls, such as `bash(git log *)`. */
+  allowedTools?: readonly string[] | undefined;
+  /** Tools that are not available, or calls of tools that are refused. */
+  disallowedTools?: readonly string[] | undefined;
+  /** Directories that are treated like the project's, although they are outside of it; absolute and real. */
+  addedDirectories?: readonly string[] | undefined;
   /** Added to the end of the system prompt. */
   appendSystemPrompt?: string | undefined;
   /** False: nothing is written to the project, and the session is not saved. */
@@ -141,7 +147,16 @@ export interface ModelChange {
 export type AskPerson = (
   request: ApprovalRequest,
   verdict: AskedVerdict,
+  source: QuestionSource,
 ) => Promise<ApprovalResponse | PersonAnswer | CommandEdit>;
+
+/** Where a question comes from, for front ends that match it with events. */
+export interface QuestionSource {
+  /** Of the `approval_request` event, which precedes the question. */
+  requestId: string;
+  /** The call that requires the approval, if it is known. */
+  toolCallId?: string | undefined;
+}
 
 /** A verdict as shown to the user. A command that the user has edited is always shown again, whatever the verdict. */
 export interface AskedVerdict extends ApprovalVerdict {

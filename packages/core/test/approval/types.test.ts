@@ -72,6 +72,7 @@ test("previews are in the event of the question, and not in anything that the mo
         description: "note",
         details: { diff: "-old\n+new" },
       },
+      toolCallId: "call_1",
       gate: "shell_command",
       mode: "ask",
     },
