@@ -27,7 +27,13 @@ export type {
 } from "./agent/types.ts";
 export type { Grant } from "./approval/grants.ts";
 export { decideApproval } from "./approval/policy.ts";
-export type { ApprovalContext, ApprovalGate, ApprovalMode, ApprovalVerdict } from "./approval/types.ts";
+export type {
+  ApprovalContext,
+  ApprovalGate,
+  ApprovalMode,
+  ApprovalVerdict,
+  WidenableGrant,
+} from "./approval/types.ts";
 export { ConfigError, type ConfigProblem, type ConfigWarning, type TextLocation } from "./config/errors.ts";
 export {
   buildSystemPrompt,

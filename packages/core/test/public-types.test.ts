@@ -155,5 +155,5 @@ const TYPES = `
   SystemPromptSections TaskLinkEntry TextBlock TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport
   TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult
   ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion
-  Workspace WrappedCommand
+  WidenableGrant Workspace WrappedCommand
 `;

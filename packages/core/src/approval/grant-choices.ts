@@ -1,7 +1,7 @@
 import type { OfferedChoice } from "../tool/types.ts";
-import { findCommandScopes, listCoveredCommands } from "./bash/command-scope.ts";
+import { listCoveredCommands } from "./bash/command-scope.ts";
 import { describeGrant, type Grant, isGranted, joinWords } from "./grants.ts";
-import type { ApprovalVerdict } from "./types.ts";
+import type { ApprovalVerdict, WidenableGrant } from "./types.ts";
 
 type GrantReach = OfferedChoice["reach"];
 
@@ -10,7 +10,7 @@ export interface GrantChoice extends OfferedChoice {
   grants: readonly Grant[];
 }
 
-/** The choices for the grants of a question, the exact one first; no wider one for grants that are not `widenable`. */
+/** The choices for the grants of a question, the exact one first; wider ones for those that are `widenable`. */
 export function toGrantChoices({
   grants = [],
   widenable = [],
@@ -23,7 +23,7 @@ export function toGrantChoices({
     examples: listExactExamples(grants),
   };
   const wider = (["prefix", "program"] as const).flatMap((reach): GrantChoice[] => {
-    const widened = grants.map((grant) => widen(grant, isGranted(grant, widenable) ? reach : "exact"));
+    const widened = grants.map((grant) => widen(grant, reach, widenable));
     if (!widened.some((each) => each.reach === reach)) return [];
     const wide = widened
       .map(({ grant }) => grant)
@@ -39,11 +39,15 @@ export function toGrantChoices({
 const MAX_EXAMPLES = 3;
 
 /** The grant with the wanted reach, or with the next smaller one that exists for its command. */
-function widen(grant: Grant, wanted: GrantReach): { grant: Grant; reach: GrantReach; examples: string[][] } {
-  const scopes = grant.kind === "command" ? findCommandScopes(grant.words) : {};
+function widen(
+  grant: Grant,
+  wanted: GrantReach,
+  widenable: readonly WidenableGrant[],
+): { grant: Grant; reach: GrantReach; examples: (readonly string[])[] } {
+  const scopes = widenable.find((each) => isGranted(each.grant, [grant]));
   const reach =
-    ORDER.slice(ORDER.indexOf(wanted)).find((each) => each === "exact" || scopes[each]) ?? "exact";
-  const words = reach === "exact" ? undefined : scopes[reach];
+    ORDER.slice(ORDER.indexOf(wanted)).find((each) => each === "exact" || scopes?.[each]) ?? "exact";
+  const words = reach === "exact" ? undefined : scopes?.[reach];
   if (grant.kind !== "command" || words === undefined) return { grant, reach: "exact", examples: [] };
   const { directory, boxed } = grant;
   const wider: Grant = { kind: "command_prefix", directory, words, ...(boxed && { boxed }) };

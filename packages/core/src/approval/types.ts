@@ -88,6 +88,15 @@ export interface ApprovalContext {
   readonly canRestoreHistory?: boolean | undefined;
 }
 
+/** The grant of one command, and the first words that a wider one would fix. */
+export interface WidenableGrant {
+  grant: Grant;
+  /** The program with its command, such as `bun test`. */
+  prefix?: readonly string[];
+  /** The program alone. */
+  program?: readonly string[];
+}
+
 /** The outcome for a request, with the gate that decided and the reason. */
 export interface ApprovalVerdict {
   action: "allow" | "ask" | "deny";
@@ -97,7 +106,7 @@ export interface ApprovalVerdict {
   /** For `ask`: the grants that an "always" answer creates, shown with the question. */
   grants?: readonly Grant[] | undefined;
   /** Those of the grants that the user may widen to other words: no rule asks about their commands. */
-  widenable?: readonly Grant[] | undefined;
+  widenable?: readonly WidenableGrant[] | undefined;
   /** For `ask` about a command line: its commands that need the approval, as far as they are known. */
   commands?: readonly (readonly { text: string; isGlob: boolean }[])[] | undefined;
   /** For `deny`: only the mode refuses the request; the user could have allowed it. */

@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type GrantChoice, toGrantChoices } from "../../src/approval/grant-choices.ts";
 import { GrantStore } from "../../src/approval/grant-store.ts";
 import type { Grant } from "../../src/approval/grants.ts";
@@ -204,6 +206,81 @@ describe("a grant for the first words of a command", () => {
     ]) {
       expect(`${command}: ${(await decide(command, { grants })).action}`).toBe(`${command}: ask`);
     }
+  });
+});
+
+describe("a grant for a script of package.json", () => {
+  function createScripts(scripts: unknown): { cwd: string } {
+    const cwd = mkdtempSync(join(root, "src", "scripts-"));
+    writeFileSync(
+      join(cwd, "package.json"),
+      typeof scripts === "string" ? scripts : JSON.stringify({ scripts }),
+    );
+    return { cwd };
+  }
+
+  async function isCovered(script: unknown, asked: string, command: string): Promise<boolean> {
+    const place = createScripts(script);
+    const verdict = await decide(asked, place);
+    const grants = toGrantChoices(verdict).at(-1)?.grants ?? [];
+    return (await decide(command, { ...place, grants })).action === "allow";
+  }
+
+  test.each([
+    ["vitest", "npm test", "npm test -- --run a.test.ts -t 'A name'"],
+    ["vitest run --coverage", "npm test -- a.test.ts", "npm test -- --reporter=verbose b.test.ts"],
+    ["jest", "npm t", "npm t -- -i a.test.ts"],
+    ["eslint src --ext .ts", "npm run test", "npm run test -- --quiet lib"],
+    ["biome check .", "pnpm test", "pnpm test --write lib"],
+    ["tsc -p a/tsconfig.json", "bun run test", "bun run test --noEmit"],
+    ["pytest", "yarn test", "yarn test -k 'a or b'"],
+  ])("that only calls `%s` covers the words of this tool", async (script, asked, command) => {
+    expect(await isCovered({ test: script }, asked, command)).toBe(true);
+  });
+
+  test.each([
+    ["vitest", "npm test -- --config ./evil.js"],
+    ["vitest", "npm test -- init"],
+    ["vitest", "npm test --run"],
+    ["vitest", "npm test -- --run ../../../x.test.ts"],
+    ["vitest", "npm run other -- --run a.test.ts"],
+    ["vitest && touch x", "npm test -- --run a.test.ts"],
+    ["vitest; xargs", "npm test -- --run a.test.ts"],
+    ["vitest | xargs", "npm test -- --run a.test.ts"],
+    ["vitest $X", "npm test -- --run a.test.ts"],
+    ["vitest `x`", "npm test -- --run a.test.ts"],
+    ["vitest\nxargs", "npm test -- --run a.test.ts"],
+    ["NODE_OPTIONS=x vitest", "npm test -- --run a.test.ts"],
+    ["env-cmd vitest", "npm test -- --run a.test.ts"],
+    ["vitest --", "npm test -- --run a.test.ts"],
+    ["xargs -t", "npm test -- -t touch"],
+    ["node", "npm test -- --run touch"],
+    ["", "npm test -- --run a.test.ts"],
+    [{ a: 1 }, "npm test -- --run a.test.ts"],
+  ])("%j does not cover `%s`", async (script, command) => {
+    expect(await isCovered({ test: script }, "npm test", command)).toBe(false);
+  });
+
+  test.each([
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"scripts":null}',
+    '{"scripts":["vitest"]}',
+    '{"scripts":{"__proto__":"vitest"}}',
+  ])("in a package.json with the text %j covers only what every script takes", async (text) => {
+    expect(await isCovered(text, "npm test", "npm test -- --run a.test.ts")).toBe(false);
+    expect(await isCovered(text, "npm test", "npm test -- --watch ./a.test.ts")).toBe(true);
+  });
+
+  test("follows a change of the script", async () => {
+    const place = createScripts({ test: "vitest" });
+    const grants = toGrantChoices(await decide("npm test", place)).at(-1)?.grants ?? [];
+    const command = "npm test -- --run a.test.ts";
+    expect((await decide(command, { ...place, grants })).action).toBe("allow");
+    writeFileSync(join(place.cwd, "package.json"), JSON.stringify({ scripts: { test: "xargs" } }));
+    expect((await decide(command, { ...place, grants })).action).toBe("ask");
   });
 });
 

@@ -1,4 +1,6 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { readSmallText } from "../../infrastructure/fs/read.ts";
 import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
 import { isExistingPath } from "../../infrastructure/fs/stat.ts";
 import { type Grant, isGranted } from "../grants.ts";
@@ -25,8 +27,9 @@ import {
   type PermissionRule,
   strictest,
   verdictOf,
+  type WidenableGrant,
 } from "../types.ts";
-import { findCommandScopes, readFurtherWords } from "./command-scope.ts";
+import { type FindScript, findCommandScopes, readFurtherWords } from "./command-scope.ts";
 import { evaluateEdit, findEditConflict, type LineEdits, NO_EDITS } from "./edit-command-policy.ts";
 import type { ReadGrammar } from "./grammar.ts";
 import { type CommandReading, type Pipeline, readCommand, type SimpleCommand, showWord } from "./parse.ts";
@@ -186,16 +189,14 @@ function evaluatePart(part: Part, evaluation: CommandEvaluation): EvaluatedPart 
   if (verdict.action !== "ask" || !isFixed) return { verdict, edits };
   const grant: CommandGrant = { kind: "command", directory: only, words: command.map(({ text }) => text) };
   if (isGranted(grant, context.grants ?? [])) return unknown(GRANTED);
-  // A rule that asks wants each command to be shown.
-  const isWidenable =
-    rule === undefined &&
-    // A path may lead elsewhere after the line has moved something.
-    before.reach !== "names" &&
-    isInside(only, surroundings.root) &&
-    namesOrdinaryFiles(grant.words, { ...evaluation, context: { ...context, cwd: only } });
-  return isWidenable && isGrantedByPrefix(grant, context.grants ?? [])
+  // A rule that asks wants each command to be shown. A path may lead elsewhere after the line has moved something.
+  const isShown = rule !== undefined || before.reach === "names" || !isInside(only, surroundings.root);
+  const widenable = isShown
+    ? undefined
+    : findWidening(grant, { ...evaluation, context: { ...context, cwd: only } });
+  return widenable && isGrantedByPrefix(widenable, context.grants ?? [])
     ? unknown(GRANTED_WIDER)
-    : { verdict: { ...verdict, grants: [grant], widenable: isWidenable ? [grant] : undefined }, edits };
+    : { verdict: { ...verdict, grants: [grant], widenable: widenable && [widenable] }, edits };
 }
 
 type CommandGrant = Extract<Grant, { kind: "command" }>;
@@ -203,26 +204,53 @@ type CommandGrant = Extract<Grant, { kind: "command" }>;
 const GRANTED_WIDER = allow("grant", "you have always allowed commands that begin like this");
 
 /** True when a grant for the first words of a command covers it. */
-function isGrantedByPrefix({ directory, words }: CommandGrant, grants: readonly Grant[]): boolean {
-  const { prefix, program } = findCommandScopes(words);
+function isGrantedByPrefix({ grant, prefix, program }: Widening, grants: readonly Grant[]): boolean {
+  const { directory } = grant;
   return [prefix, program].some(
-    (scope) => scope !== undefined && isGranted({ kind: "command_prefix", directory, words: scope }, grants),
+    (words) => words !== undefined && isGranted({ kind: "command_prefix", directory, words }, grants),
   );
 }
 
+type Widening = WidenableGrant & { grant: CommandGrant };
+
 /**
- * True if a grant for the first words of a command may cover it: the files that its further words name could be read and
- * written without a question.
+ * The first words of a command that a wider grant can fix; undefined if the files that its further words name could not
+ * be read and written without a question.
  */
-function namesOrdinaryFiles(words: readonly string[], { context, surroundings }: PathEvaluation): boolean {
-  const { prefix, program } = findCommandScopes(words);
-  const paths = [prefix, program].flatMap((scope) => (scope && readFurtherWords(scope, words)) ?? []);
-  return paths.every((path) =>
-    (["read", "write"] as const).every((permission) => {
-      const verdict = evaluatePath({ path, permission, readsContent: true }, context, surroundings);
-      return verdict.action === "allow";
-    }),
+function findWidening(grant: CommandGrant, { context, surroundings }: PathEvaluation): Widening | undefined {
+  const { words } = grant;
+  const findScript: FindScript = (name) => readPackageScript(context.cwd, name);
+  const scopes = findCommandScopes(words, findScript);
+  const paths = [scopes.prefix, scopes.program].flatMap(
+    (scope) => (scope && readFurtherWords(scope, words, findScript)) ?? [],
   );
+  const isOrdinary = paths.every((path) =>
+    (["read", "write"] as const).every(
+      (permission) =>
+        evaluatePath({ path, permission, readsContent: true }, context, surroundings).action === "allow",
+    ),
+  );
+  return isOrdinary ? { grant, ...scopes } : undefined;
+}
+
+const MAX_PACKAGE_BYTES = 256 * 1024;
+const PackageSchema = z.looseObject({ scripts: z.record(z.string(), z.unknown()) });
+
+/** The text of a script in the `package.json` of a directory; undefined without a file that can be read. */
+function readPackageScript(directory: string, name: string): string | undefined {
+  const text = readSmallText(join(directory, "package.json"), MAX_PACKAGE_BYTES);
+  const { data } = PackageSchema.safeParse(text === undefined ? undefined : parseJson(text));
+  const script = data && Object.hasOwn(data.scripts, name) ? data.scripts[name] : undefined;
+  return typeof script === "string" ? script : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The words of its scripts are then not known.
+    return undefined;
+  }
 }
 
 function isInProject(cwds: CwdCandidates, root: string): boolean {

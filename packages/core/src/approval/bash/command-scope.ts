@@ -1,3 +1,4 @@
+import type { WidenableGrant } from "../types.ts";
 import {
   type FurtherWords,
   PROGRAM_COMMANDS,
@@ -6,22 +7,22 @@ import {
   TOOL_COMMANDS,
 } from "./further-words.ts";
 
-/** The first words of a command that a wider grant can fix; its further words are then free within limits. */
-export interface CommandScopes {
-  /** The program with its command, such as `bun test`. */
-  prefix?: readonly string[];
-  /** The program alone. */
-  program?: readonly string[];
-}
+/** The text of a script in the `package.json` of the command's directory; undefined for others. */
+export type FindScript = (name: string) => string | undefined;
+
+const NO_SCRIPTS: FindScript = () => undefined;
 
 /**
- * The wider grants that can be offered for a command. Empty for programs that are not known, and for those of which a
- * further word could run another command.
+ * The first words that a wider grant for a command can fix. Empty for programs that are not known, and for those of which
+ * a further word could run another command.
  */
-export function findCommandScopes(words: readonly string[]): CommandScopes {
+export function findCommandScopes(
+  words: readonly string[],
+  findScript: FindScript,
+): Omit<WidenableGrant, "grant"> {
   const reaches = (length: number) => {
     const prefix = words.slice(0, length);
-    const isFixed = prefix.length === length && readFurtherWords(prefix, words) !== undefined;
+    const isFixed = prefix.length === length && readFurtherWords(prefix, words, findScript) !== undefined;
     return isFixed ? prefix : undefined;
   };
   const program = reaches(1);
@@ -33,19 +34,51 @@ export function findCommandScopes(words: readonly string[]): CommandScopes {
  * The words after `prefix` that name files, for a command that a grant for `prefix` covers; undefined for any other
  * command. Words are without quotes.
  */
-export function readFurtherWords(prefix: readonly string[], words: readonly string[]): string[] | undefined {
+export function readFurtherWords(
+  prefix: readonly string[],
+  words: readonly string[],
+  findScript: FindScript,
+): string[] | undefined {
   if (prefix.some((word, index) => word !== words[index])) return undefined;
   const allowed = findAllowedWords(prefix);
-  return allowed && readWords(words.slice(prefix.length), allowed);
+  if (allowed === undefined) return undefined;
+  const further = words.slice(prefix.length);
+  return readWords(further, allowed) ?? readScriptWords(further, { allowed, prefix, findScript });
 }
 
+/** A script of `package.json` whose whole text is a call of a known tool takes the words of that tool. */
+function readScriptWords(
+  words: readonly string[],
+  {
+    allowed,
+    prefix,
+    findScript,
+  }: { allowed: FurtherWords; prefix: readonly string[]; findScript: FindScript },
+): string[] | undefined {
+  if (allowed.package === undefined) return undefined;
+  const name = prefix.at(-1) ?? "";
+  const script = (findScript(name === "t" ? "test" : name) ?? "").trim().split(/ +/);
+  const isPlain = script.every((word) => SCRIPT_WORD.test(word)) && !script.includes("--");
+  const tool = [2, 1, 3].map((length) => findToolWords(script.slice(0, length).join(" "))).find(Boolean);
+  if (!isPlain || tool === undefined) return undefined;
+  if (allowed.package === "after_dashes") return readWords(words, { ...allowed, rest: tool });
+  return readWords(words[0] === "--" ? words.slice(1) : words, tool);
+}
+
+const SCRIPT_WORD = /^[\w@%+=:,./-]+$/;
+
 /** A few commands that a grant for the first words covers, the one that was asked about first. */
-export function listCoveredCommands(prefix: readonly string[], asked: readonly string[]): string[][] {
+export function listCoveredCommands(
+  prefix: readonly string[],
+  asked: readonly string[],
+): (readonly string[])[] {
   const { flags = "" } = findAllowedWords(prefix) ?? {};
   const longFlags = flags.split(" ").filter((flag) => flag.startsWith("--"));
   const further = [[], ["src"], ["./src/main"], ...longFlags.map((flag) => [flag])];
-  const commands = [[...asked], ...further.map((words) => [...prefix, ...words])];
-  const covered = commands.filter((command) => readFurtherWords(prefix, command) !== undefined);
+  const commands = [asked, ...further.map((words) => [...prefix, ...words])];
+  const covered = commands.filter(
+    (command) => command === asked || readFurtherWords(prefix, command, NO_SCRIPTS) !== undefined,
+  );
   return [...new Map(covered.map((command) => [command.join("\0"), command])).values()];
 }
 

@@ -15,6 +15,8 @@ export interface FurtherWords {
   paths?: string;
   /** Matches the operands that are covered; none when left out. Operands are also checked as paths. */
   operands?: RegExp;
+  /** For scripts of `package.json`: where the words of the script begin. */
+  package?: "at_once" | "after_dashes";
   /** True for programs that read `-run` as one option. */
   wholeWords?: true;
   /** What may follow `--`; more operands when left out. */
@@ -38,6 +40,14 @@ const ESLINT: FurtherWords = {
   operands: ANY,
 };
 
+const TYPESCRIPT: FurtherWords = {
+  wholeWords: true,
+  flags:
+    "-w -b --noEmit --pretty --watch --build --verbose --dry --force --incremental --skipLibCheck --strict",
+  paths: "-p --project",
+  operands: ANY,
+};
+
 const PYTEST: FurtherWords = {
   flags:
     "-q -v -vv -x -s -l --quiet --verbose --exitfirst --showlocals --lf --last-failed --ff --failed-first --nf --new-first --sw " +
@@ -58,6 +68,19 @@ const RUFF: FurtherWords = {
 
 const LINTER: FurtherWords = { flags: "--fix --quiet --color --no-color --verbose", operands: ANY };
 
+// Its command `init` installs packages.
+const TEST = /^(?!init$)[^@~:{}-][^{}]*$/;
+
+const VITEST: FurtherWords = {
+  flags:
+    "-u --run --watch --coverage --no-coverage --passWithNoTests --update --hideSkippedTests --reporter=verbose " +
+    "--reporter=dot --reporter=default",
+  attached: "--bail --silent --retry",
+  names: "--testTimeout",
+  texts: "-t --testNamePattern",
+  operands: TEST,
+};
+
 /** Programs that do one thing to the files which their words name: every call of them can be granted at once. */
 export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
   eslint: ESLINT,
@@ -67,13 +90,9 @@ export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
     names: "--log-level",
     operands: ANY,
   },
-  tsc: {
-    wholeWords: true,
-    flags:
-      "-w -b --noEmit --pretty --watch --build --verbose --dry --force --incremental --skipLibCheck --strict",
-    paths: "-p --project",
-    operands: ANY,
-  },
+  tsc: TYPESCRIPT,
+  tsgo: TYPESCRIPT,
+  vitest: VITEST,
   oxlint: LINTER,
   stylelint: LINTER,
   markdownlint: LINTER,
@@ -123,14 +142,6 @@ export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
   },
 };
 
-const VITEST: FurtherWords = {
-  flags: "-u --run --watch --coverage --no-coverage --passWithNoTests --update --hideSkippedTests",
-  attached: "--bail --silent --retry",
-  names: "--testTimeout",
-  texts: "-t --testNamePattern",
-  operands: ANY,
-};
-
 const BIOME: FurtherWords = {
   flags: "--write --fix --unsafe --error-on-warnings --verbose --no-errors-on-unmatched --staged --changed",
   attached: "--max-diagnostics --diagnostic-level --colors",
@@ -139,8 +150,6 @@ const BIOME: FurtherWords = {
 
 /** The same for programs of which only some commands do one thing. */
 export const TOOL_COMMANDS: Readonly<Record<string, FurtherWords>> = {
-  "vitest run": VITEST,
-  "vitest watch": VITEST,
   "biome check": BIOME,
   "biome lint": BIOME,
   "biome format": BIOME,
@@ -159,7 +168,13 @@ export const SCRIPT: FurtherWords = {
 };
 
 // These programs read options of their own up to `--`.
-const PACKAGE_SCRIPT: FurtherWords = { flags: "-s --silent", operands: PATH, rest: SCRIPT };
+const NPM_SCRIPT: FurtherWords = {
+  flags: "-s --silent",
+  operands: PATH,
+  rest: SCRIPT,
+  package: "after_dashes",
+};
+const PACKAGE_SCRIPT: FurtherWords = { ...SCRIPT, rest: SCRIPT, package: "at_once" };
 
 const CARGO: FurtherWords = {
   flags:
@@ -230,15 +245,15 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
     texts: "-t --test-name-pattern",
     operands: ANY,
   },
-  "bun run *": SCRIPT,
-  "npm test": PACKAGE_SCRIPT,
-  "npm t": PACKAGE_SCRIPT,
-  "npm run *": PACKAGE_SCRIPT,
-  "npm run-script *": PACKAGE_SCRIPT,
-  "pnpm test": { ...SCRIPT, rest: SCRIPT },
-  "pnpm run *": { ...SCRIPT, rest: SCRIPT },
-  "yarn test": SCRIPT,
-  "yarn run *": SCRIPT,
+  "bun run *": PACKAGE_SCRIPT,
+  "npm test": NPM_SCRIPT,
+  "npm t": NPM_SCRIPT,
+  "npm run *": NPM_SCRIPT,
+  "npm run-script *": NPM_SCRIPT,
+  "pnpm test": PACKAGE_SCRIPT,
+  "pnpm run *": PACKAGE_SCRIPT,
+  "yarn test": PACKAGE_SCRIPT,
+  "yarn run *": PACKAGE_SCRIPT,
   "make *": {
     flags: "-k -B -s -n --keep-going --always-make --silent --dry-run --no-print-directory",
     attached: "-j",

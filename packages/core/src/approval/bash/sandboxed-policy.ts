@@ -24,7 +24,7 @@ export function evaluateSandboxedCommand(
   const verdict = {
     ...evaluated,
     grants: evaluated.grants?.map(mark),
-    widenable: evaluated.widenable?.map(mark),
+    widenable: evaluated.widenable?.map((each) => ({ ...each, grant: mark(each.grant) })),
   };
   const ruled = readWords(line, readGrammar).map((command) => ({
     command,
