@@ -1,5 +1,4 @@
-import { mkdirSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { McpServerSetting } from "../config/schema.ts";
 import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
@@ -44,32 +43,33 @@ export async function prepareProgram(
   if (program === null) throw new Error(`${command} was not found in PATH.`);
   const plain = { argv: [program, ...args], cwd, environment };
   const isSandboxed = definition.origin === "project" || setting.sandbox !== undefined;
-  return isSandboxed && config.sandbox !== "off" ? sandboxed(plain, setting, place) : plain;
+  return isSandboxed && config.sandbox !== "off"
+    ? sandboxed(plain, setting, { ...place, name: definition.name })
+    : plain;
 }
 
 async function sandboxed(
   program: ServerProgram,
   { sandbox: { write = [], network = "off" } = {} }: McpServerSetting,
-  place: ProgramPlace,
+  { environment, loaded, temporaryDirectory, notify, name }: ProgramPlace & { name: string },
 ): Promise<ServerProgram> {
-  const { environment, loaded, temporaryDirectory, notify } = place;
   const own = new SessionTempDir(temporaryDirectory.path()).path();
   if (own === undefined) throw new Error("Its sandbox needs a temporary directory, which cannot be created.");
-  const root = join(own, "work");
-  mkdirSync(root, { mode: 0o700 });
   const sandbox = new SessionSandbox({
     setting: loaded.config.sandbox ?? "auto",
     environment,
-    // What the sandbox may write to anyway: the project itself is only readable.
-    root,
+    root: loaded.projectRoot,
+    isRootReadOnly: true,
     writable: write.map((path) => toAbsolute(path, loaded.projectRoot, environment)),
     directory: () => own,
     network: { setting: network, isChosen: true },
-    notify,
   });
   const state = await sandbox.sandboxState();
   if (state.kind === "refused") throw new Error(`It may only run in a sandbox, and ${state.problem}.`);
-  if (state.kind === "open") return program;
+  if (state.kind === "open") {
+    notify(`The server ${name} runs without a sandbox: ${state.problem ?? "there is none"}.`);
+    return program;
+  }
   const wrapped = await state.wrapper.wrapCommand(program);
   return {
     ...program,

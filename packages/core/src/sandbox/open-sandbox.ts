@@ -19,7 +19,7 @@ import { findOwnHomes, findSharedTemporary } from "./shared-temporary.ts";
 
 export type OpenBoxOptions = Pick<
   SandboxOptions,
-  "environment" | "root" | "writable" | "directory" | "network"
+  "environment" | "root" | "isRootReadOnly" | "writable" | "directory" | "network"
 > & {
   /** Whether commands may request to run outside; see `SandboxedShell`. */
   mayLeave: boolean;
@@ -191,6 +191,7 @@ function toBoxOptions(program: SandboxProgram, options: OpenBoxOptions) {
   return {
     program,
     root,
+    isRootReadOnly: options.isRootReadOnly,
     writable: findWritable(options).flatMap(({ path, held }) => (held === undefined ? [path] : [])),
     directory: () => realPathOf(directory()),
     quarantine: findQuarantine(options),

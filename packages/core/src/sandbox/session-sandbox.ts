@@ -29,6 +29,8 @@ export interface SandboxOptions {
   environment: Environment;
   /** The project root, absolute and real. */
   root: string;
+  /** True: commands may only read the project, but for the directories of `writable`. */
+  isRootReadOnly?: boolean | undefined;
   /** Further directories that commands may write to: absolute, or from `~/`. */
   writable?: readonly string[] | undefined;
   /** The session's private temporary directory, created on first use; undefined if it cannot be created. */

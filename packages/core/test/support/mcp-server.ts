@@ -155,6 +155,23 @@ async function callTool(id: Message["id"], name: unknown, input: Record<string, 
     }
     case "environment":
       return answer(id, text(JSON.stringify(process.env)));
+    case "write":
+      try {
+        await Bun.write(String(argument("path")), "written");
+        return answer(id, text("written"));
+      } catch (error) {
+        return answer(id, text(String(error)));
+      }
+    case "connect":
+      return answer(
+        id,
+        text(
+          await fetch(String(argument("url"))).then(
+            () => "connected",
+            () => "not connected",
+          ),
+        ),
+      );
     case "cancelled":
       return answer(id, text(String(cancelled.length)));
     default:

@@ -19,6 +19,8 @@ interface BubblewrapOptions {
   isJoining: boolean;
   /** The user who runs commands, outside. */
   owner: { userId: number; groupId: number };
+  /** Those of the writable paths that are only readable. */
+  readOnly?: readonly string[];
   cwd: string;
 }
 
@@ -69,7 +71,7 @@ function toMountArguments(
   processBind: "--bind" | "--ro-bind" = "--ro-bind",
 ): string[] {
   const { temporary } = places;
-  const bind = (path: string) => ["--bind", path, path];
+  const bind = (path: string) => [options.readOnly?.includes(path) ? "--ro-bind" : "--bind", path, path];
   // Parents first.
   const own = [...new Set([...places.writable, ...places.fixed])].sort();
   const covers = temporary ? findCovers([...own, temporary.directory], options.sharedTemporary) : [];

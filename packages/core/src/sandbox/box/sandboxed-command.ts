@@ -40,6 +40,8 @@ interface SandboxedShellOptions {
   program: SandboxProgram;
   /** The project, absolute and real. */
   root: string;
+  /** True: only `writable` may be changed, and only there protected files are guarded. */
+  isRootReadOnly?: boolean | undefined;
   /** Additional writable directories; absolute and real. */
   writable: readonly string[];
   /** The session's private temporary directory, real; undefined if there is none. */
@@ -109,14 +111,15 @@ export class SandboxedShell implements ShellWrapper {
   private isClosed = false;
 
   constructor(private readonly options: SandboxedShellOptions) {
-    const { root, writable, quarantine, journalDirectory, notify } = options;
-    const isHeld = (path: string) =>
-      [root, ...writable].some((other) => other !== path && isInside(path, other));
+    const { root, isRootReadOnly, writable, quarantine, journalDirectory, notify } = options;
+    const outer = isRootReadOnly ? writable : [root, ...writable];
+    const isHeld = (path: string) => outer.some((other) => other !== path && isInside(path, other));
     this.roots = [root, ...new Set(writable.filter((path) => path !== root && !isHeld(path)))];
     this.projectSecrets = new ProjectSecrets(root, options.sessionStart);
-    const linked = findLinkedRepository(root);
+    const linked = isRootReadOnly ? undefined : findLinkedRepository(root);
     this.linkedGitDirectories = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
-    const places = { roots: this.roots, gitDirectories: this.linkedGitDirectories };
+    const guarded = isRootReadOnly ? this.roots.filter((path) => path !== root) : this.roots;
+    const places = { roots: guarded, gitDirectories: this.linkedGitDirectories };
     const journal =
       journalDirectory === undefined ? undefined : new ProtectedFileJournal(journalDirectory, places);
     this.keeper = new ProtectedFileGuard({
@@ -315,6 +318,7 @@ export class SandboxedShell implements ShellWrapper {
       isAdministrator: isAdministrator(),
       isJoining: namespace !== undefined,
       owner: processOwner(),
+      readOnly: this.options.isRootReadOnly ? [this.options.root] : [],
       cwd,
     };
     const pack = (own: readonly string[], before: readonly string[]) => {
@@ -381,8 +385,16 @@ export class SandboxedShell implements ShellWrapper {
   }
 
   private toSeatbelt({ argv }: ShellCommand, places: SandboxMounts): string[] {
-    return toSeatbeltArguments(this.options.program.path, toSeatbeltProfile(places), argv);
+    return toSeatbeltArguments(
+      this.options.program.path,
+      toSeatbeltProfile(this.options.isRootReadOnly ? withoutRoot(places, this.options.root) : places),
+      argv,
+    );
   }
+}
+
+function withoutRoot(places: SandboxMounts, root: string): SandboxMounts {
+  return { ...places, writable: places.writable.filter((path) => path !== root) };
 }
 
 function lineOf({ argv }: ShellCommand): string {
