@@ -320,8 +320,10 @@ function describeOpenError(error: unknown, connection: ServerConnection): string
   const code = codeOf(error);
   if (code === "REQUEST_TIMEOUT")
     return `It did not answer within ${connection.timeoutMs / 1_000} s.${connection.describeLog()}`;
-  if (error instanceof Error && error.name === "UnauthorizedError")
-    return `It wants you to sign in: run diligent mcp login ${connection.definition.name}.`;
+  const isRefused = (error instanceof Error && error.name === "UnauthorizedError") || /HTTP 401\b/.test(text);
+  if (isRefused && connection.definition.setting.headers?.Authorization !== undefined)
+    return "It refuses the Authorization header that is configured.";
+  if (isRefused) return `It wants you to sign in: run diligent mcp login ${connection.definition.name}.`;
   if (/ECONNREFUSED|ConnectionRefused/.test(text)) return "Nothing answers at its address.";
   if (code === "CONNECTION_CLOSED") return `It ended before it could be used.${connection.describeLog()}`;
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -55,14 +55,19 @@ export async function openClient(options: OpenClientOptions): Promise<Client> {
   const { kind } = options;
   if (kind === "stdio") return connect(await options.createStdio(), options);
   try {
-    return await connect(kind === "sse" ? createSse(options) : createHttp(options), options);
+    return await (kind === "sse" ? connectSse(options) : connect(createHttp(options), options));
   } catch (error) {
     if (kind === "sse" || !mayBeSse(error)) throw error;
     // A server of the first revision answers a POST to its address with an error.
-    return connect(createSse(options), options).catch(() => {
+    return connectSse(options).catch(() => {
       throw error;
     });
   }
+}
+
+/** This transport is older than every negotiation. */
+function connectSse(options: OpenClientOptions): Promise<Client> {
+  return connect(createSse(options), { ...options, setting: { ...options.setting, protocol: "legacy" } });
 }
 
 async function connect(transport: Transport, options: OpenClientOptions): Promise<Client> {

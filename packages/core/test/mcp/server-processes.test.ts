@@ -54,31 +54,30 @@ describe("the processes of a server", () => {
   });
 });
 
+const boxProblem = await findBoxProblem();
+
 describe("a project's server", () => {
-  testUnless(await findBoxProblem())(
-    "can only write where its settings say, and reaches no network",
-    async () => {
-      const stage = createServerStage();
-      const outside = join(stage.project, "stolen.txt");
-      const inside = join(stage.project, "out", "made.txt");
-      mkdirSync(join(stage.project, "out"));
-      using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
-      const turns = [run("write"), run("connect"), { text: "Done." }];
-      const url = `url=http://127.0.0.1:${server.port}/`;
-      await trustServers(stage, {
-        local: { ...testServer(`path=${outside}`, url), sandbox: { write: ["out"] } },
-      });
-      const first = await stage.play(turns, auto);
-      expect(first.results[0]?.output).toContain("EROFS");
-      expect(first.results[1]?.output).toBe("not connected");
-      expect(existsSync(outside)).toBe(false);
-      await trustServers(stage, {
-        local: { ...testServer(`path=${inside}`, url), sandbox: { write: ["out"] } },
-      });
-      expect((await stage.play(turns, auto)).results[0]?.output).toBe("written");
-      expect(existsSync(inside)).toBe(true);
-    },
-  );
+  testUnless(boxProblem)("can only write where its settings say, and reaches no network", async () => {
+    const stage = createServerStage();
+    const outside = join(stage.project, "stolen.txt");
+    const inside = join(stage.project, "out", "made.txt");
+    mkdirSync(join(stage.project, "out"));
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
+    const turns = [run("write"), run("connect"), { text: "Done." }];
+    const url = `url=http://127.0.0.1:${server.port}/`;
+    await trustServers(stage, {
+      local: { ...testServer(`path=${outside}`, url), sandbox: { write: ["out"] } },
+    });
+    const first = await stage.play(turns, auto);
+    expect(first.results[0]?.output).toContain("EROFS");
+    expect(first.results[1]?.output).toBe("not connected");
+    expect(existsSync(outside)).toBe(false);
+    await trustServers(stage, {
+      local: { ...testServer(`path=${inside}`, url), sandbox: { write: ["out"] } },
+    });
+    expect((await stage.play(turns, auto)).results[0]?.output).toBe("written");
+    expect(existsSync(inside)).toBe(true);
+  });
 
   test("asks for trust again when its definition changes, and keeps those that stay the same", async () => {
     const stage = createServerStage();
