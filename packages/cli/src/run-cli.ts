@@ -1,7 +1,7 @@
 import type { Command, RunCommand, SubcommandCall } from "./arguments/command.ts";
 import { asksForHelp, formatHelp, formatSubcommandHelp } from "./arguments/help.ts";
 import { parseArguments } from "./arguments/parse.ts";
-import { EXIT_SUCCESS, EXIT_USAGE, UsageError } from "./errors.ts";
+import { EXIT_SUCCESS, UsageError } from "./errors.ts";
 import { type CliIo, writeFailure } from "./io/io.ts";
 import { describeVersion } from "./version.ts";
 
@@ -17,7 +17,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     writeFailure(io.stderr, error.message);
-    return EXIT_USAGE;
+    return error.exitCode;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ContentBlock } from "@diligent/core/run";
 import { describeError } from "../errors.ts";
 import type { CliOutput } from "../io/io.ts";
 import { ActiveTask, runPrompt } from "../session/conversation.ts";
-import { expandToContent } from "../session/expand-prompt.ts";
+import { expandToContent, useCommandModel } from "../session/expand-prompt.ts";
 import { runShellLine, type ShellLine, shareShellLine } from "../shell-line.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import type { PlainCommands, PlainContextDeps } from "./commands.ts";
@@ -100,28 +100,37 @@ export class LineConversation {
     this.commands?.forgetList();
     const { transcript } = this;
     void this.work.begin("run", async (signal) => {
-      const content = await this.expand(prompt, signal);
-      if (content === undefined) return;
-      await runPrompt(opened.session, content, { signal, show: (event) => transcript.show(event) });
+      const expanded = await this.expand(prompt, signal);
+      if (expanded === undefined) return;
+      const restoreModel = await useCommandModel(opened, expanded.model, (text) => this.line(text));
+      try {
+        const { content } = expanded;
+        await runPrompt(opened.session, content, { signal, show: (event) => transcript.show(event) });
+      } finally {
+        await restoreModel();
+      }
     });
   }
 
   /** Sends a prompt into the current run. */
   async steer(prompt: string): Promise<void> {
     const { session } = this.deps.opened();
-    const content = await this.expand(prompt, this.work.signal ?? new AbortController().signal);
-    if (content !== undefined) session.steer(content);
+    const expanded = await this.expand(prompt, this.work.signal ?? new AbortController().signal);
+    if (expanded !== undefined) session.steer(expanded.content);
   }
 
   /** What is sent for a prompt; undefined if its command only had something to say, which is shown. */
-  private async expand(prompt: string, signal: AbortSignal): Promise<string | ContentBlock[] | undefined> {
+  private async expand(
+    prompt: string,
+    signal: AbortSignal,
+  ): Promise<{ content: string | ContentBlock[]; model?: string | undefined } | undefined> {
     const expanded = await expandToContent(prompt, { opened: this.deps.opened(), signal });
     if ("kind" in expanded) {
       this.line(expanded.text);
       return undefined;
     }
     for (const text of expanded.notes) this.line(text);
-    return expanded.content;
+    return expanded;
   }
 
   /** Starts a slash command. */

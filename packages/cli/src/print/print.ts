@@ -11,7 +11,7 @@ import {
 } from "../errors.ts";
 import { type CliInput, type CliIo, type SignalName, writeFailure, writeLine } from "../io/io.ts";
 import { IdleCleanup } from "../io/memory.ts";
-import { expandToContent } from "../session/expand-prompt.ts";
+import { expandToContent, useCommandModel } from "../session/expand-prompt.ts";
 import { startSession } from "../session/start-session.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { VERSION } from "../version.ts";
@@ -83,13 +83,15 @@ async function runPrompt(prompt: string, deps: RunDeps): Promise<number> {
     writeLine(io.stdout, sanitizeTerminalText(expanded.text));
     return EXIT_SUCCESS;
   }
-  const summary = await runAndReport({ prompt, ...expanded }, deps);
+  const notes = [...expanded.notes];
+  await useCommandModel(deps.opened, expanded.model, (text) => notes.push(text));
+  const summary = await runAndReport({ prompt, content: expanded.content, notes }, deps);
   return toExitCode(summary, io, watch);
 }
 
 /** Piped input comes from others: a command is only what the arguments begin with. */
-function expandPrompt(prompt: string, { opened, watch, words }: RunDeps) {
-  if (words.trim() === "") return { content: prompt, notes: [] };
+async function expandPrompt(prompt: string, { opened, watch, words }: RunDeps) {
+  if (words.trim() === "") return { content: prompt, notes: [], model: undefined };
   const before = prompt.slice(0, prompt.length - words.length);
   return expandToContent(words, { opened, signal: watch.stop, before });
 }
@@ -114,7 +116,7 @@ async function runAndReport(
   opened.noteInput(prompt);
   output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
   for (const notice of notices) output.notice(notice);
-  for (const message of notes) output.notice({ level: "info", code: "attachment", message });
+  for (const message of notes) output.notice({ level: "info", code: "command", message });
   try {
     const signal = AbortSignal.any([watch.stop, io.stdout.closed]);
     // The prompt is saved before anything else: the sender of the signal may not wait.

@@ -33,8 +33,13 @@ interface DriverDeps {
   isWriting?(): boolean;
 }
 
-/** The current task. `move`: the operation on files; undefined if files are only scanned. */
-type DriverWork = { kind: "run" | "compaction" } | { kind: "files"; move: FileMove | undefined };
+/**
+ * The current task. `preparation`: commands of a prompt run before it is sent. `move`: the operation on files;
+ * undefined if files are only scanned.
+ */
+type DriverWork =
+  | { kind: "run" | "compaction" | "preparation" }
+  | { kind: "files"; move: FileMove | undefined };
 
 /**
  * Runs the conversation: sends prompts, steers, stops. It runs one task at a time; only the user's shell
@@ -121,6 +126,20 @@ export class ConversationDriver {
 
   private get isIdle(): boolean {
     return !this.isBusy && this.waiting.isEmpty;
+  }
+
+  /**
+   * Prepares a prompt, for which commands may run: as a task that can be stopped, unless another one is running.
+   * @throws what `prepare` throws.
+   */
+  async prepare<T>(prepare: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (this.isBusy) return prepare(new AbortController().signal);
+    const prepared = Promise.withResolvers<T>();
+    await this.work.begin({ kind: "preparation" }, async (signal) => {
+      this.deps.change((view) => ({ ...view, activity: { type: "waiting", since: now() } }));
+      await prepare(signal).then(prepared.resolve, prepared.reject);
+    });
+    return prepared.promise;
   }
 
   /**

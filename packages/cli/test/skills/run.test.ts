@@ -184,7 +184,7 @@ describe("on the screen", () => {
     place.write("script.json", { version: 1, turns: [{ text: "Hi." }] });
     rmSync(join(place.project, ".claude"), { recursive: true });
     await using program = startInPty(place, ["--model", "scripted/script.json"], { rows: 30 });
-    await program.waitFor("context ·");
+    await program.waitFor("/ for commands");
     program.send("/skill:deploy prod\r");
     await program.waitFor("Unknown command /skill:deploy");
     await program.waitFor("> /skill:deploy prod");

@@ -44,6 +44,27 @@ export const SKILL_LOCATIONS: DefinitionLocations = {
   user: ["$CONFIG/diligent/skills", ".agents/skills", ".claude/skills", ".codex/skills"],
 };
 
+/** Where files with commands lie, as `SKILL_LOCATIONS`. */
+export const COMMAND_LOCATIONS: DefinitionLocations = {
+  project: [
+    ".diligent/commands",
+    ".claude/commands",
+    ".opencode/commands",
+    ".opencode/command",
+    ".gemini/commands",
+    ".pi/prompts",
+  ],
+  user: [
+    "$CONFIG/diligent/commands",
+    ".claude/commands",
+    "$CONFIG/opencode/commands",
+    "$CONFIG/opencode/command",
+    ".codex/prompts",
+    ".gemini/commands",
+    ".pi/agent/prompts",
+  ],
+};
+
 /** True if one of the directories exists. */
 export function hasDefinitions(place: DefinitionPlace, locations: DefinitionLocations): boolean {
   return findDefinitionDirectories(place, locations).length > 0;

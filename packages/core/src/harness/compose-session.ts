@@ -59,6 +59,7 @@ import {
   chooseSummarizer,
   type WrapSessionStream,
 } from "./models.ts";
+import { createCommandRunner } from "./run-command.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
@@ -208,6 +209,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     model: () => current.model,
     mode: options.currentMode,
     session: () => opened,
+    runCommand: (command, signal) => runCommand(command, signal),
   };
   const additions = await openAdditions(options.extensions, scope);
   const tools = createSessionTools(options, {
@@ -221,6 +223,14 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     currentSession: () => opened,
     contextWindow: model.contextWindow,
     offersPatches: () => knowsPatches(current.model),
+  });
+  const runCommand = createCommandRunner({
+    tools,
+    redactor,
+    approve: options.approve,
+    keepOutput: (id, output) => temporaryDirectory.keep(id, output),
+    changes: () => services.checkpoints,
+    notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
   });
   const permissions = () => ({
     mode: options.currentMode(),

@@ -9,7 +9,12 @@ import type { ModelCatalog } from "../provider/models.ts";
 export class UsageError extends Error {
   override readonly name = "UsageError";
   /** The exit code of a program that ends with this error. */
-  readonly exitCode = 2;
+  readonly exitCode: number = 2;
+}
+
+/** A command that has to run before anything is sent was not allowed to. */
+export class RefusedCommandError extends UsageError {
+  override readonly exitCode = 4;
 }
 
 /** The model's provider has no key. */

@@ -15,6 +15,8 @@ export interface ExpandOptions {
 }
 
 const SKILL_PREFIX = "skill:";
+// A command of Codex is /prompts:NAME.
+const PREFIXES = [SKILL_PREFIX, "prompts:"];
 
 /**
  * Expands `/NAME arguments` of an extension, and `$SKILL` anywhere in a prompt. Undefined for any other text, which is
@@ -31,15 +33,17 @@ export async function expandLine(text: string, options: ExpandOptions): Promise<
   return { kind: "prompt", ...(await command.toPrompt(args, signal, session)) };
 }
 
-/** The command of this name; a skill is also found by its name alone. */
+/** The command of this name; a skill is also found by its name alone, and so is a prompt of Codex. */
 export function findCommand(
   name: string,
   commands: readonly ExtensionCommand[],
 ): ExtensionCommand | undefined {
-  return (
-    commands.find((command) => command.name === name) ??
-    commands.find((command) => command.name === `${SKILL_PREFIX}${name}`)
-  );
+  const names = [name, ...PREFIXES.map((prefix) => prefix + name)];
+  for (const each of names) {
+    const found = commands.find((command) => command.name === each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const SKILL_MENTION = /(?<=^|[\s("'])\$([a-z0-9]+(?:-[a-z0-9]+)*)(?=$|[\s.,;:!?)"'])/g;

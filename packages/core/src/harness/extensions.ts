@@ -4,7 +4,7 @@ import type { SessionAgents } from "../agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
-import { hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
+import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
@@ -53,6 +53,12 @@ const LOADERS: readonly ExtensionLoader[] = [
     isWanted: ({ cwd, loaded, environment }) =>
       hasDefinitions({ cwd, root: loaded.projectRoot, environment }, SKILL_LOCATIONS),
     load: async (place) => (await import("./skills.ts")).openSkills(place),
+  },
+  {
+    name: "commands",
+    isWanted: ({ cwd, loaded, environment }) =>
+      hasDefinitions({ cwd, root: loaded.projectRoot, environment }, COMMAND_LOCATIONS),
+    load: async (place) => (await import("./prompt-commands.ts")).openPromptCommands(place),
   },
   {
     name: "mcp",

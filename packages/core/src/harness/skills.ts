@@ -1,7 +1,7 @@
 import { findSkills, type Skill, type SkippedSkill } from "../skills/find-skills.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
 import { composeSkillSection } from "../skills/skill-section.ts";
-import { SKILL_TRUST, toTrustItem } from "../skills/trust.ts";
+import { SKILL_TRUST, toSkillItem } from "../skills/trust.ts";
 import { createSkillTool } from "../tools/index.ts";
 import { describeError, UsageError } from "./errors.ts";
 import type { ExtensionPlace } from "./extensions.ts";
@@ -73,7 +73,7 @@ async function selectTrusted(
   const root = place.loaded.projectRoot;
   const ofProject = found.filter(({ boundary }) => boundary !== undefined);
   if (ofProject.length === 0) return [...found];
-  const items = ofProject.map((skill) => toTrustItem(skill, root));
+  const items = ofProject.map((skill) => toSkillItem(skill, root));
   const trusted = new Set(
     (await (await place.trust()).selectTrusted(SKILL_TRUST, items)).map(({ skill }) => skill),
   );

@@ -231,6 +231,8 @@ export interface PromptExpansion {
   text: string;
   /** Paths in the text, as written: the files are attached if they are in the project and hold no secrets. */
   mentions?: readonly string[] | undefined;
+  /** The model that should answer, as written; ignored if there is none of this name. */
+  model?: string | undefined;
 }
 
 /** A command that front ends offer by its name. */
@@ -264,6 +266,12 @@ export interface SessionScope {
   mode(): ApprovalMode;
   /** Undefined while the session is being opened. */
   session(): SessionManager | undefined;
+  /**
+   * Runs a shell command as the model's `bash` does, with the same approval, sandbox and limits, and returns what it
+   * printed.
+   * @throws RefusedCommandError if it was not allowed to run.
+   */
+  runCommand(command: string, signal: AbortSignal): Promise<string>;
 }
 
 /** What an extension adds to one session; it holds as long as the session is open. */

@@ -8,6 +8,8 @@ export interface TemplateStyle {
   hasNamedArguments?: boolean;
   /** The marks of shell commands, arguments and files: `` !`…` ``, `$1`, `@file`, or `!{…}`, `{{args}}`, `@{…}`. */
   marks: "backticks" | "braces";
+  /** Where a shell command may begin: after white space or at the beginning of a line, anywhere, or nowhere. */
+  shell: "after_space" | "anywhere" | "never";
   /** How arguments are added to a template without a placeholder. */
   appended: "labelled" | "plain";
 }
@@ -57,16 +59,19 @@ export function listShellCommands(template: Pick<PromptTemplate, "text" | "style
 }
 
 function splitShell({ text, style }: Pick<PromptTemplate, "text" | "style">): TemplatePart[] {
-  return style.marks === "braces" ? splitBraces(text) : splitBackticks(text);
+  if (style.shell === "never") return [{ kind: "text", text }];
+  if (style.marks === "braces") return splitBraces(text);
+  return splitBackticks(text, style.shell === "anywhere" ? SHELL_ANYWHERE : SHELL_AFTER_SPACE);
 }
 
-// Only after white space or at the beginning of a line, as a sentence may end with `!` before code.
-const SHELL = /(?<=^|\s)!`([^`\n]+)`/gm;
+const SHELL_ANYWHERE = /!`([^`\n]+)`/g;
+// A sentence may end with `!` before code.
+const SHELL_AFTER_SPACE = /(?<=^|\s)!`([^`\n]+)`/gm;
 
-function splitBackticks(text: string): TemplatePart[] {
+function splitBackticks(text: string, shell: RegExp): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let end = 0;
-  for (const match of text.matchAll(SHELL)) {
+  for (const match of text.matchAll(shell)) {
     parts.push({ kind: "text", text: text.slice(end, match.index) });
     parts.push({ kind: "shell", command: (match[1] ?? "").trim() });
     end = match.index + match[0].length;

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   type DefinitionDirectory,
@@ -6,9 +6,9 @@ import {
   findDefinitionDirectories,
   SKILL_LOCATIONS,
 } from "../definitions/directories.ts";
+import { leadsInside } from "../definitions/list-files.ts";
 import { readDefinition } from "../definitions/read-definition.ts";
 import { readDirectory } from "../infrastructure/fs/directory.ts";
-import { isInside } from "../infrastructure/fs/real-path.ts";
 import { revealInvisible } from "../infrastructure/text/unicode.ts";
 import { parseSkillHead } from "./parse-skill.ts";
 import { type IndexedSkill, SkillIndex } from "./skill-index.ts";
@@ -161,14 +161,6 @@ function listCandidates(directory: string): { path: string; isLink: boolean }[] 
       .sort((left, right) => (left.path < right.path ? -1 : 1));
   } catch {
     return []; // Not a directory, or not readable.
-  }
-}
-
-function leadsInside(path: string, boundary: string): boolean {
-  try {
-    return isInside(realpathSync(path), boundary);
-  } catch {
-    return true; // A dangling link has no skill.
   }
 }
 

@@ -111,7 +111,12 @@ export class SessionSkills implements SkillSource {
   }
 }
 
-const STYLE: TemplateStyle = { missing: "keep", marks: "backticks", appended: "labelled" };
+const STYLE: TemplateStyle = {
+  missing: "keep",
+  marks: "backticks",
+  shell: "after_space",
+  appended: "labelled",
+};
 
 function assertForModel({ name, isModelInvocable }: Skill): void {
   if (!isModelInvocable) throw new Error(`Only the user can start the skill ${name}, with /skill:${name}.`);

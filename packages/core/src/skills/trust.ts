@@ -16,7 +16,7 @@ export const SKILL_TRUST: TrustKind = {
       keepsEqualNames: true,
     });
     return {
-      items: skills.map((skill) => toTrustItem(skill, root)),
+      items: skills.map((skill) => toSkillItem(skill, root)),
       warnings: skipped.map(({ shown, reason }) => ({
         code: "skill_not_loaded",
         message: `${join(root, shown)} is not a usable skill: ${reason}`,
@@ -26,7 +26,7 @@ export const SKILL_TRUST: TrustKind = {
 };
 
 /** What the user decides about before a skill of the project is used. */
-export function toTrustItem(skill: Skill, root: string): TrustItem & { skill: Skill } {
+export function toSkillItem(skill: Skill, root: string): TrustItem & { skill: Skill } {
   const { name, description, allowedTools, path, sha256 } = skill;
   const details: Record<string, string> = { description };
   if (allowedTools.length > 0) details["allowed-tools"] = allowedTools.join(", ");

@@ -6,10 +6,27 @@ import {
   type TemplateStyle,
 } from "../../src/prompt-commands/fill-template.ts";
 
-const CLAUDE: TemplateStyle = { missing: "keep", marks: "backticks", appended: "labelled" };
-const OPENCODE: TemplateStyle = { ...CLAUDE, missing: "remove", lastTakesRest: true, appended: "plain" };
-const CODEX: TemplateStyle = { ...CLAUDE, missing: "remove", hasNamedArguments: true, appended: "plain" };
-const GEMINI: TemplateStyle = { missing: "remove", marks: "braces", appended: "plain" };
+const CLAUDE: TemplateStyle = {
+  missing: "keep",
+  marks: "backticks",
+  shell: "after_space",
+  appended: "labelled",
+};
+const OPENCODE: TemplateStyle = {
+  ...CLAUDE,
+  missing: "remove",
+  lastTakesRest: true,
+  shell: "anywhere",
+  appended: "plain",
+};
+const CODEX: TemplateStyle = {
+  ...CLAUDE,
+  missing: "remove",
+  hasNamedArguments: true,
+  shell: "never",
+  appended: "plain",
+};
+const GEMINI: TemplateStyle = { missing: "remove", marks: "braces", shell: "anywhere", appended: "plain" };
 
 function fill(text: string, args: string, style = CLAUDE, more: Partial<PromptTemplate> = {}) {
   return fillTemplate({ text, style, argumentNames: [], ...more }, args)
@@ -68,6 +85,11 @@ describe("fillTemplate()", () => {
     expect(fill("!`git status`\nDone!`code` and !`echo $1`.", "a")).toBe(
       "<git status>\nDone!`code` and <echo a>.",
     );
+  });
+
+  test("separates them anywhere for opencode, and nowhere for Codex", () => {
+    expect(fill("Done!`ls`", "", OPENCODE)).toBe("Done<ls>");
+    expect(fill("See !`ls`", "", CODEX)).toBe("See !`ls`");
   });
 
   test("finds the files that the text and its arguments mention, and none in code or addresses", () => {

@@ -1,5 +1,6 @@
 import { findCommand, type ProjectSession } from "@diligent/core/harness";
 import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
+import { useCommandModel } from "../../session/expand-prompt.ts";
 import { NO_COMMAND, readShellLine } from "../../shell-line.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
 import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../commands/index.ts";
@@ -32,7 +33,6 @@ interface LineDeps {
 export class TypedLines {
   /** Called for every command that starts. `opensList`: the next keys are meant for its list. `done` never rejects. */
   onCommand: (command: { done: Promise<void>; opensList: boolean }) => void = () => {};
-  private readonly stop = new AbortController();
   /** Prompts that have not reached the session yet, in the order in which they were sent. */
   private readonly pending = new Map<Promise<unknown>, string>();
 
@@ -88,8 +88,13 @@ export class TypedLines {
   }
 
   private async deliver(text: string, mentions: readonly string[] | undefined) {
-    const { cwd, expandLine } = await this.deps.session();
-    const expanded = await expandLine(text, this.stop.signal).catch((error: unknown) => {
+    const { driver } = this.deps;
+    const opened = await this.deps.session();
+    const { cwd } = opened;
+    const expand = (signal: AbortSignal) => opened.expandLine(text, signal);
+    // Only a command named at the beginning can run something.
+    const expanding = text.startsWith("/") ? driver.prepare(expand) : expand(new AbortController().signal);
+    const expanded = await expanding.catch((error: unknown) => {
       this.deps.context().setPrompt(text);
       throw error;
     });
@@ -104,7 +109,10 @@ export class TypedLines {
       mentions: mentions ?? findMentions(text),
       commandMentions: expanded?.mentions,
     });
-    return this.deps.driver.accept({ text, content, notes });
+    if (expanded?.model === undefined || driver.isBusy) return driver.accept({ text, content, notes });
+    const restoreModel = await useCommandModel(opened, expanded.model, (each) => notes.push(each));
+    const { ended } = await driver.accept({ text, content, notes });
+    return { ended: ended.finally(restoreModel) };
   }
 
   private async runCommand({ command, argument }: CommandLine, text: string): Promise<void> {

@@ -1,0 +1,50 @@
+import { expandTemplate } from "../prompt-commands/expand-template.ts";
+import { type CommandFile, findCommands, type SkippedCommand } from "../prompt-commands/find-commands.ts";
+import { COMMAND_TRUST, toCommandItem } from "../prompt-commands/trust.ts";
+import type { ExtensionPlace } from "./extensions.ts";
+import type { HarnessExtension, Notice, PromptCommand } from "./types.ts";
+
+/** The commands in files of the user and, where they are trusted, of the project. */
+export async function openPromptCommands(place: ExtensionPlace): Promise<HarnessExtension> {
+  const { cwd, environment, loaded } = place;
+  const root = loaded.projectRoot;
+  const { commands: found, skipped } = await findCommands({ cwd, root, environment });
+  const commands = await selectTrusted(found, place);
+  return {
+    name: "commands",
+    commands: commands.map(toPromptCommand),
+    openSession: () => ({ notices: describeSkipped(skipped) }),
+    close() {},
+  };
+}
+
+async function selectTrusted(found: readonly CommandFile[], place: ExtensionPlace): Promise<CommandFile[]> {
+  const root = place.loaded.projectRoot;
+  const ofProject = found.filter(({ boundary }) => boundary !== undefined);
+  if (ofProject.length === 0) return [...found];
+  const items = ofProject.map((command) => toCommandItem(command, root));
+  const trust = await place.trust();
+  const trusted = new Set((await trust.selectTrusted(COMMAND_TRUST, items)).map(({ command }) => command));
+  return found.filter((command) => command.boundary === undefined || trusted.has(command));
+}
+
+/** One line, however many there are. */
+function describeSkipped(skipped: readonly SkippedCommand[]): Notice[] {
+  const [first, ...others] = skipped;
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "" : ` (and ${others.length} more)`;
+  const message = `${first.shown} is not used as a command: ${first.reason}${more}`;
+  return [{ level: "info", code: "command_not_loaded", message }];
+}
+
+function toPromptCommand({ name, description, argumentHint, shown, ...command }: CommandFile): PromptCommand {
+  return {
+    ...{ name, description, argumentHint },
+    source: shown,
+    async toPrompt(args, signal, session) {
+      const run = (line: string) => session.runCommand(line, signal);
+      const expansion = await expandTemplate(command.template, args, run);
+      return { ...expansion, model: command.model };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Approve, ChangeTracker, NoticeLevel } from "../agent/types.ts";
+import { EMPTY_OUTPUT } from "../history.ts";
+import { executeToolCall } from "../tool/execute.ts";
+import { createToolRegistry } from "../tool/registry.ts";
+import type { ApprovalDecision, KeepOutput, Redactor, Tool } from "../tool/types.ts";
+import { RefusedCommandError } from "./errors.ts";
+import type { SessionScope } from "./types.ts";
+
+/** The session whose commands are run outside of a run of its model. */
+interface CommandRunnerOptions {
+  tools: readonly Tool[];
+  approve: Approve;
+  redactor: Redactor;
+  keepOutput: KeepOutput;
+  /** Records what the command changes, so that it can be undone. */
+  changes(): ChangeTracker;
+  notify(level: NoticeLevel, code: string, message: string): void;
+}
+
+/** See `SessionScope.runCommand`. */
+export function createCommandRunner(options: CommandRunnerOptions): SessionScope["runCommand"] {
+  let count = 0;
+  return async (command, signal) => {
+    const { tools, approve, redactor, keepOutput, changes, notify } = options;
+    count += 1;
+    const call = { type: "tool_call" as const, id: `command-${count}`, name: "bash", input: { command } };
+    let isChanging = false;
+    const { message, rejection } = await executeToolCall(call, createToolRegistry(tools), {
+      signal,
+      redactor,
+      keepOutput,
+      async decide(request, asked): Promise<ApprovalDecision> {
+        const answer = await approve(request, { announce: () => call.id, preview: asked?.preview });
+        return typeof answer === "string" ? { response: answer } : answer;
+      },
+      async beforeChange() {
+        isChanging = true;
+        await changes().beforeChanges({ isFirst: true, notify });
+      },
+    });
+    if (isChanging) changes().afterChanges();
+    signal.throwIfAborted();
+    if (rejection === undefined && tools.some(({ name }) => name === "bash"))
+      return message.output === EMPTY_OUTPUT ? "" : message.output;
+    const reason = rejection?.message ?? message.output;
+    throw new RefusedCommandError(`Nothing was sent, because a command was not run: ${command}: ${reason}`);
+  };
+}
