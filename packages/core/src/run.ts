@@ -42,6 +42,7 @@ export {
   type ModelDefinition,
 } from "./provider/models.ts";
 export type { Effort, Model, ProviderEvent, StreamFunction } from "./provider/types.ts";
+export { findWebSearches, isWebSearchBlock } from "./provider/web-search.ts";
 export { SessionSandbox } from "./sandbox/session-sandbox.ts";
 export type { SessionBranches } from "./session/branches.ts";
 export type { ContextUsage } from "./session/compaction/context-status.ts";

@@ -63,6 +63,8 @@ export interface Usage {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** Searches of the web by the provider's own tool, which cost extra. Left out if there were none. */
+  webSearches?: number | undefined;
 }
 
 /**
@@ -184,11 +186,13 @@ export const EMPTY_USAGE: Readonly<Usage> = {
 
 /** Adds the tokens of each kind. */
 export function addUsage(left: Usage, right: Usage): Usage {
+  const webSearches = (left.webSearches ?? 0) + (right.webSearches ?? 0);
   return {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
     cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
     cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
+    ...(webSearches > 0 && { webSearches }),
   };
 }
 

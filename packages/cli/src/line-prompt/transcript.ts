@@ -29,6 +29,7 @@ export class Transcript {
       case "message_end":
         this.write(this.text.end());
         if (messageText(event.message) !== "") this.endLine();
+        this.line(describeProgress(event));
         return;
       case "agent_end":
         // In this mode the denial came from the user.

@@ -1,9 +1,11 @@
 import {
   type AgentEvent,
   type ApprovalRequest,
+  type AssistantMessage,
   addUsage,
   assertNever,
   EMPTY_USAGE,
+  findWebSearches,
   formatTodos,
   type Model,
   messageText,
@@ -108,6 +110,8 @@ export function describeProgress(event: AgentEvent): string | undefined {
       return event.isError
         ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)
         : undefined;
+    case "message_end":
+      return describeWebSearches(event.message);
     case "todo":
       return describeTodos(event.todos);
     case "agent_event":
@@ -140,6 +144,28 @@ function describeAgentEvent({ agent, event }: Extract<AgentEvent, { type: "agent
   const isCall = event.type === "tool_start" || event.type === "tool_end" || event.type === "agent_event";
   const line = isCall ? describeProgress(event) : undefined;
   return line && `  ${toSingleLine(`${agent}> ${line}`, MAX_COLUMNS)}`;
+}
+
+const MAX_SHOWN_SOURCES = 20;
+// A cut address leads nowhere.
+const MAX_URL_COLUMNS = 2_000;
+
+/** The searches of a reply and the pages that it cites, an address on each line; undefined if there are none. */
+export function describeWebSearches(message: AssistantMessage): string | undefined {
+  const { queries, sources, problems } = findWebSearches(message);
+  const lines = [
+    ...queries.map((query) => toSingleLine(`web_search: ${query}`, MAX_COLUMNS)),
+    ...problems.map((problem) => toSingleLine(`web_search failed: ${problem}`, MAX_COLUMNS)),
+    ...(sources.length > 0 ? ["Sources:"] : []),
+    ...sources
+      .slice(0, MAX_SHOWN_SOURCES)
+      .map(
+        ({ url, title }, index) =>
+          `  ${index + 1}. ${toSingleLine(title, MAX_COLUMNS)} ${toSingleLine(url, MAX_URL_COLUMNS)}`,
+      ),
+    ...(sources.length > MAX_SHOWN_SOURCES ? [`  and ${sources.length - MAX_SHOWN_SOURCES} more`] : []),
+  ];
+  return lines.length === 0 ? undefined : lines.join("\n");
 }
 
 /** The checklist, an item on each line. */

@@ -1,5 +1,11 @@
-import { type AgentEvent, type AssistantMessage, assertNever, type MessageDelta } from "@diligent/core/run";
-import { describeCompaction, describePruning, describeStop } from "../print/summary.ts";
+import {
+  type AgentEvent,
+  type AssistantMessage,
+  assertNever,
+  isWebSearchBlock,
+  type MessageDelta,
+} from "@diligent/core/run";
+import { describeCompaction, describePruning, describeStop, describeWebSearches } from "../print/summary.ts";
 import { withoutQueued } from "./prompt/prompt-queue.ts";
 import { countTokens } from "./session-status.ts";
 import {
@@ -158,13 +164,19 @@ function endMessage(view: View, message: AssistantMessage, now: number): View {
   const blocks = streamed.length > 0 ? streamed : messageBlocks(message);
   const shown = blocks.filter((block) => block.type !== "answer" || block.markdown.trim() !== "");
   const activity: Activity = { type: "waiting", since: now };
-  return { ...finish(ended, ...shown), activity, live: [] };
+  return { ...finish(ended, ...shown, ...searchBlocks(message)), activity, live: [] };
+}
+
+/** What the provider searched for, and the pages that the answer cites. */
+function searchBlocks(message: AssistantMessage): Block[] {
+  const searches = describeWebSearches(message);
+  return searches === undefined ? [] : [notice("info", searches)];
 }
 
 function messageBlocks(message: AssistantMessage): Block[] {
   return message.content.flatMap((block): Block[] => {
     if (block.type === "text") return [{ type: "answer", markdown: block.text }];
-    if (block.type === "opaque") {
+    if (block.type === "opaque" && !isWebSearchBlock(block)) {
       return [notice("info", `(${block.provider} content that cannot be shown)`)];
     }
     return [];

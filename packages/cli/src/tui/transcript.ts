@@ -9,7 +9,7 @@ import {
   type ToolResultMessage,
   type UserMessage,
 } from "@diligent/core/run";
-import { describeCompaction } from "../print/summary.ts";
+import { describeCompaction, describeWebSearches } from "../print/summary.ts";
 import { toEarlierShellCall } from "./shell-call.ts";
 import { type Block, notice, type ToolCallView } from "./view.ts";
 
@@ -103,8 +103,10 @@ function assistantBlocks(
     return [{ type: "tool", call: withResult(call, message.timestamp, takeResult(id)) }];
   });
   const end = ENDS[message.stopReason];
+  const searches = describeWebSearches(message);
   return [
     ...(text.trim() === "" ? [] : [{ type: "answer" as const, markdown: text }]),
+    ...(searches === undefined ? [] : [notice("info", searches)]),
     ...calls,
     ...(end === undefined ? [] : [notice("warning", end)]),
   ];

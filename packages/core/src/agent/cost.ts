@@ -13,10 +13,14 @@ export function computeCost(usage: Usage, model: Model): number | null {
     usage.inputTokens * inputCostPer1M +
     usage.outputTokens * outputCostPer1M +
     usage.cacheReadTokens * (price.cacheReadCostPer1M ?? inputCostPer1M) +
-    usage.cacheWriteTokens * (price.cacheWriteCostPer1M ?? inputCostPer1M);
+    usage.cacheWriteTokens * (price.cacheWriteCostPer1M ?? inputCostPer1M) +
+    (usage.webSearches ?? 0) * WEB_SEARCH_COST * 1_000_000;
   // A billionth of a dollar is below every price; the rest is noise of binary fractions.
   return Math.round(perMillion * 1_000) / 1_000_000_000;
 }
+
+// US dollars, at Anthropic and at OpenAI: 10 for 1,000 searches.
+const WEB_SEARCH_COST = 0.01;
 
 function priceFor(usage: Usage, model: Model): ModelPrice {
   const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;

@@ -224,7 +224,7 @@ function removeUntrustedSettings(
   project: Readonly<DiligentConfig>,
   context: RestrictionContext,
 ): UntrustedConfig {
-  const { provider, models, agents, agentLimits, mcpServers, ...chosen } = project;
+  const { provider, models, agents, agentLimits, mcpServers, webSearch, ...chosen } = project;
   const { model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } = chosen;
   const { user } = context;
   const ignored = [...flattenSettings({ provider, models, agents, agentLimits, mcpServers }).keys()];
@@ -247,9 +247,11 @@ function removeUntrustedSettings(
     config.sandbox = sandbox;
   if (sandboxNetwork !== undefined && keep("sandboxNetwork", sandboxNetwork === "off"))
     config.sandboxNetwork = sandboxNetwork;
+  // A search costs money, and its words leave this machine.
+  if (webSearch !== undefined && keep("webSearch", !webSearch)) config.webSearch = webSearch;
   if (compaction !== undefined) {
-    const { model: summaryModel, ...others } = compaction;
-    config.compaction = others;
+    const { model: summaryModel, ...limits } = compaction;
+    config.compaction = limits;
     if (summaryModel !== undefined && mayChoose("compaction.model", summaryModel))
       config.compaction.model = summaryModel;
   }

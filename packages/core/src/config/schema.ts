@@ -383,6 +383,12 @@ export const DiligentConfigSchema = z.strictObject({
     .describe(
       "What sandboxed commands reach: nothing, any public host, or the listed hosts; other hosts are asked about.",
     ),
+  webSearch: z
+    .boolean()
+    .optional()
+    .describe(
+      "Let the model search the web with Anthropic's or OpenAI's own tool, which the provider runs and charges for; off by default. Other servers have none.",
+    ),
   sandboxWritable: z
     .array(absolutePath)
     .optional()

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 
 import type { AgentEvent, AgentLoopConfig, Approve, ChangeTracker } from "../agent/types.ts";
-import { selectOfferedTools, withPlanMode } from "../approval/policy.ts";
+import { isDeniedOutright, selectOfferedTools, withPlanMode } from "../approval/policy.ts";
 import type { ToolLists } from "../approval/tool-lists.ts";
 import type { ApprovalMode, PermissionRule } from "../approval/types.ts";
 import { findMissingHistory } from "../checkpoint/load.ts";
@@ -450,10 +450,26 @@ interface ServiceDeps {
 
 /** @throws UsageError when a log is requested and cannot be created. */
 function openServices(
-  { cwd, environment, loaded, persist, isVerbose, recording, wrapStream, commands, child }: SessionOptions,
+  {
+    cwd,
+    environment,
+    loaded,
+    persist,
+    isVerbose,
+    recording,
+    wrapStream,
+    commands,
+    child,
+    toolLists,
+    builtinTools = true,
+  }: SessionOptions,
   { sessionId, tools, redactor, currentEntryId }: ServiceDeps,
 ): SessionServices {
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
+  const { webSearch = false, permissions = [] } = loaded.config;
+  const isRefused = isDeniedOutright("fetch", permissions) || toolLists?.isDisallowed("web_search");
+  // A sub-agent has the tools that its definition names; this one cannot be named.
+  const offersWebSearch = builtinTools && webSearch && !isRefused && child === undefined;
   const write = log && ((entry: object) => log.write(redactor.redact(entry)));
   const checkpoints = new SessionCheckpoints({
     root: loaded.projectRoot,
@@ -471,7 +487,8 @@ function openServices(
       const redacted = withRedaction(stream, redactor);
       const logged = write ? withRequestLog(redacted, write) : redacted;
       const recorded = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
-      const wrapped = withPreparedCommands(recorded, commands.sandbox);
+      const prepared = withPreparedCommands(recorded, commands.sandbox);
+      const wrapped = offersWebSearch ? withWebSearch(prepared) : prepared;
       return wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
     },
     close() {
@@ -479,6 +496,11 @@ function openServices(
       log?.close();
     },
   };
+}
+
+/** Providers that can search the web do so in the requests of a session that have tools. */
+function withWebSearch(stream: StreamFunction): StreamFunction {
+  return (model, context, options) => stream(model, context, { ...options, webSearch: true });
 }
 
 /** While the model answers, the sandbox prepares for its next command. */
@@ -581,6 +603,7 @@ function createSessionTools(
 // Tools that only some sessions have.
 const OPTIONAL_TOOLS = [
   ...["add_knowledge", "recall", "todo", "ask_user", "apply_patch", "job_output", "job_kill", "web_fetch"],
+  "web_search",
   ...["lsp", "tool_search", "mcp_call", "mcp_resource", "skill", "task"],
 ];
 

@@ -115,6 +115,8 @@ export interface StreamOptions {
   retryForMs?: number | undefined;
   /** Marks a request outside the conversation: for a summary of it, or for knowledge to keep. */
   purpose?: RequestPurpose | undefined;
+  /** Offers the provider's own search of the web along with the tools; read by the adapters of providers that have one. */
+  webSearch?: boolean | undefined;
   /** Names the session, so that a provider can route its requests to one cache. */
   sessionId?: string | undefined;
 }

@@ -1,7 +1,6 @@
 import { isEffort } from "../provider/types.ts";
 import {
   type ContentBlock,
-  EMPTY_USAGE,
   type ImageBlock,
   type Message,
   type StopReason,
@@ -220,13 +219,17 @@ function readFacts(metadata: JsonObject): Record<string, string | number | boole
 
 function readUsage(value: unknown): Usage {
   const usage = isObject(value) ? value : {};
-  const count = (key: keyof Usage) => (typeof usage[key] === "number" ? usage[key] : EMPTY_USAGE[key]);
+  const count = (key: keyof Usage) => {
+    const value = usage[key];
+    return typeof value === "number" ? value : 0;
+  };
   return {
     ...usage,
     inputTokens: count("inputTokens"),
     outputTokens: count("outputTokens"),
     cacheReadTokens: count("cacheReadTokens"),
     cacheWriteTokens: count("cacheWriteTokens"),
+    ...("webSearches" in usage && { webSearches: count("webSearches") }),
   };
 }
 

@@ -28,6 +28,7 @@ describe("an untrusted project's file", () => {
       "systemPrompt",
       "approval",
       "sandboxNetwork",
+      "webSearch",
       "sandboxWritable",
       "inheritEnvironment",
       "updateUrl",
@@ -48,6 +49,7 @@ describe("an untrusted project's file", () => {
       "approval",
       "sandbox",
       "sandboxNetwork",
+      "webSearch",
       "compaction.model",
       "permissions[2]",
     ];

@@ -67,6 +67,7 @@ const EVERYTHING: DiligentConfig = {
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
   sandbox: "required",
   sandboxNetwork: { allow: ["packages", "*.example.com", "10.0.0.5:80"] },
+  webSearch: true,
   sandboxWritable: ["/var/cache/x", "~/.cache/y", "~"],
   mcpServers: {
     local: {

@@ -151,6 +151,7 @@ describe("describeTrust", () => {
       approval: '"auto"',
       sandbox: '"off"',
       sandboxNetwork: '{"allow":["evil.example"]}',
+      webSearch: "true",
       "compaction.model": '"scripted/plant.json"',
       "permissions[2]": '{"permission":"execute","pattern":"*","action":"allow"}',
       permissions: "the whole list, replacing your own rules",

@@ -121,7 +121,7 @@ test.each([
   ],
   [
     turn('{"usage": {"zzzzz": 1}}'),
-    's.json:2:23: turns[0].usage.zzzzz: unknown field "zzzzz"; known are inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens.',
+    's.json:2:23: turns[0].usage.zzzzz: unknown field "zzzzz"; known are inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, webSearches.',
   ],
   [
     '{"version": 1, "turns": [], "summaries": [{"Text": ""}]}',

@@ -74,7 +74,7 @@ function checkTools(tools: unknown): string[] {
     ),
     ...(new Set(names).size === names.length ? [] : ["tools: names must be unique"]),
     ...tools.flatMap((tool) =>
-      asRecord(asRecord(tool).input_schema).type === "object"
+      asRecord(asRecord(tool).input_schema).type === "object" || asRecord(tool).type === "web_search_20250305"
         ? []
         : ["tools: input_schema.type must be object"],
     ),

@@ -18,6 +18,9 @@ export function reduceOpenAIRecording(events: readonly Wire[]): Wire {
   const usage = asRecord(response.usage);
   const cached = Number(asRecord(usage.input_tokens_details).cached_tokens);
   const firstReasoning = output.findIndex(({ type }) => type === "reasoning");
+  const searches = output.filter(
+    ({ type, action }) => type === "web_search_call" && asRecord(action).type === "search",
+  ).length;
   return {
     role: "assistant",
     content: output.flatMap((item, index) => toOurs(item, firstReasoning >= 0 && index > firstReasoning)),
@@ -26,6 +29,7 @@ export function reduceOpenAIRecording(events: readonly Wire[]): Wire {
       outputTokens: usage.output_tokens,
       cacheReadTokens: cached,
       cacheWriteTokens: 0,
+      ...(searches > 0 && { webSearches: searches }),
     },
     stopReason: output.some(({ type }) => type === "function_call") ? "tool_use" : "end_turn",
     rawStopReason: response.status,

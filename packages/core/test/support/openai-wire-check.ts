@@ -80,6 +80,7 @@ function checkTools(tools: unknown): string[] {
 }
 
 function checkTool({ type, name, parameters, strict }: Record<string, unknown>): string[] {
+  if (type === "web_search") return [];
   const schema = asRecord(parameters);
   const keys = Object.keys(asRecord(schema.properties));
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];

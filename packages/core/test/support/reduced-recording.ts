@@ -15,6 +15,7 @@ export function reduceRecording(events: readonly Wire[]): Wire {
   const streamed = events
     .filter(({ type }) => type === "content_block_start")
     .map((event) => wholeBlock(event, events));
+  const searches = Number(asRecord(usage.server_tool_use).web_search_requests ?? 0);
   return {
     role: "assistant",
     content: [...begun, ...streamed].map(toOurs),
@@ -23,6 +24,7 @@ export function reduceRecording(events: readonly Wire[]): Wire {
       outputTokens: usage.output_tokens,
       cacheReadTokens: usage.cache_read_input_tokens ?? 0,
       cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+      ...(searches > 0 && { webSearches: searches }),
     },
     stopReason: reason,
     rawStopReason: reason,

@@ -7,6 +7,8 @@ import type {
   TextBlockParam,
   Tool,
   ToolResultBlockParam,
+  ToolUnion,
+  WebSearchTool20250305,
 } from "@anthropic-ai/sdk/resources/messages/messages";
 import { isBlank, toSendableHistory } from "../../history.ts";
 import {
@@ -35,7 +37,7 @@ import {
 } from "../wire-format.ts";
 
 /** Without `maxTokens` the model's own limit applies; a request cannot raise it. */
-interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort"> {
+interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "webSearch"> {
   /** Signatures and redacted data of thinking that the API has rejected: such blocks are left out. */
   rejectedThinking?: ReadonlySet<string>;
 }
@@ -60,7 +62,7 @@ export function toAnthropicRequest(
     max_tokens: maxTokens,
     stream: true,
     ...(!isBlank(context.systemPrompt) && { system: toSystem(context.systemPrompt) }),
-    ...(context.tools.length > 0 && { tools: toTools(context.tools) }),
+    ...(context.tools.length > 0 && { tools: toTools(context.tools, options) }),
     messages: markLastUserTurns(messages),
     ...toThinkingFields(model, messages, { effort, maxTokens }),
   };
@@ -82,14 +84,31 @@ function toSystem(systemPrompt: string): TextBlockParam[] {
   return [{ ...toTextParam(systemPrompt), ...CACHE_MARKER }];
 }
 
-function toTools(tools: readonly ToolDefinition[]): Tool[] {
-  return tools.map((tool, index) => ({
-    name: tool.name,
-    description: tool.description.toWellFormed(),
-    input_schema: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
-    ...(index === tools.length - 1 && CACHE_MARKER),
-  }));
+function toTools(tools: readonly ToolDefinition[], options: RequestOptions): ToolUnion[] {
+  const own = tools.map(
+    (tool, index): Tool => ({
+      name: tool.name,
+      description: tool.description.toWellFormed(),
+      input_schema: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
+      ...(index === tools.length - 1 && CACHE_MARKER),
+    }),
+  );
+  return [...toSearchTool(tools, options), ...own];
 }
+
+// A question needs one to three; a model that searches in a circle is stopped.
+const MAX_SEARCHES = 8;
+
+/** The API's own search of the web, in the version that every model has. Names must be unique. */
+function toSearchTool(
+  tools: readonly ToolDefinition[],
+  { webSearch }: RequestOptions,
+): WebSearchTool20250305[] {
+  if (!webSearch || tools.some(({ name }) => name === SEARCH)) return [];
+  return [{ type: "web_search_20250305", name: SEARCH, max_uses: MAX_SEARCHES }];
+}
+
+const SEARCH = "web_search";
 
 /** Ends a part of the request that the API caches. One request may have four of them. */
 const CACHE_MARKER = { cache_control: { type: "ephemeral" } } as const;

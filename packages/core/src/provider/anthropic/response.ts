@@ -149,11 +149,13 @@ function applyMessageDelta(answer: AnthropicAnswer, fields: Record<string, unkno
 /** The newest values replace earlier ones: they are cumulative. A missing field or null changes nothing. */
 function mergeUsage(usage: Usage, raw: Record<string, unknown>): Usage {
   const figure = (value: unknown, before: number) => (typeof value === "number" ? countOf(value) : before);
+  const webSearches = figure(asRecord(raw.server_tool_use).web_search_requests, usage.webSearches ?? 0);
   return {
     inputTokens: figure(raw.input_tokens, usage.inputTokens),
     outputTokens: figure(raw.output_tokens, usage.outputTokens),
     cacheReadTokens: figure(raw.cache_read_input_tokens, usage.cacheReadTokens),
     cacheWriteTokens: figure(raw.cache_creation_input_tokens, usage.cacheWriteTokens),
+    ...(webSearches > 0 && { webSearches }),
   };
 }
 

@@ -118,8 +118,12 @@ export function toOpenAIMessage(answer: OpenAIAnswer, frame: MessageFrame): Assi
   return toAssistantMessage({ content, usage: answer.usage, stopReason, rawStopReason }, frame);
 }
 
-/** OpenAI counts tokens read from or written to the cache as input, and reasoning as output. */
-export function toUsage(raw: Record<string, unknown>): Usage {
+/**
+ * OpenAI counts tokens read from or written to the cache as input, and reasoning as output. Searches are counted by
+ * their items.
+ */
+export function toUsage(raw: Record<string, unknown>, drafts: readonly PartialItem[]): Usage {
+  const webSearches = drafts.filter(isSearch).length;
   const details = asRecord(raw.input_tokens_details);
   const cacheReadTokens = countOf(details.cached_tokens);
   const cacheWriteTokens = countOf(details.cache_write_tokens);
@@ -128,7 +132,13 @@ export function toUsage(raw: Record<string, unknown>): Usage {
     outputTokens: countOf(raw.output_tokens),
     cacheReadTokens,
     cacheWriteTokens,
+    ...(webSearches > 0 && { webSearches }),
   };
+}
+
+/** Pages that the model opens from the results are free. */
+function isSearch({ raw: { type, action } }: PartialItem): boolean {
+  return type === "web_search_call" && (asRecord(action).type ?? "search") === "search";
 }
 
 function toContent({ drafts, isFinished, isIncomplete }: OpenAIAnswer): ContentBlock[] {

@@ -4,6 +4,7 @@ import type {
   ResponseFunctionCallOutputItem,
   ResponseInputContent,
   ResponseInputItem,
+  WebSearchTool,
 } from "openai/resources/responses/responses";
 import { isBlank, toSendableHistory } from "../../history.ts";
 import type {
@@ -29,7 +30,7 @@ import { OPENAI } from "./items.ts";
 import { type Piece, type PieceContext, reasoningKeyOf, toPieces } from "./response.ts";
 
 /** `sessionId` becomes the key of the prompt cache; `maxTokens` can only lower the model's own limit. */
-interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "sessionId"> {
+interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "sessionId" | "webSearch"> {
   /** The parts that the API has rejected (see `refusalKeysOf`); they are left out. */
   refused?: ReadonlySet<string>;
 }
@@ -59,7 +60,7 @@ export function toOpenAIRequest(
     store: false,
     ...(!isBlank(context.systemPrompt) && { instructions: context.systemPrompt.toWellFormed() }),
     input: toOpenAIInput(context.messages, { hasTools, takesReasoning: "reasoning" in reasoning, refused }),
-    ...(hasTools && { tools: context.tools.map(toTool) }),
+    ...(hasTools && { tools: [...toSearchTool(options), ...context.tools.map(toTool)] }),
     max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxTokens),
     ...(sessionId && { prompt_cache_key: sessionId.slice(0, MAX_CACHE_KEY_CHARS) }),
     ...reasoning,
@@ -97,6 +98,11 @@ function toTool(tool: ToolDefinition): FunctionTool {
     parameters: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
     strict: false,
   };
+}
+
+/** OpenAI's own search of the web. */
+function toSearchTool({ webSearch }: RequestOptions): WebSearchTool[] {
+  return webSearch ? [{ type: "web_search" }] : [];
 }
 
 /** A placeholder for a message to answer, if there is none. */

@@ -147,13 +147,13 @@ function finish(answer: OpenAIAnswer, response: Fields, isIncomplete: boolean): 
   answer.isFinished = true;
   answer.isIncomplete = isIncomplete || response.status === "incomplete";
   answer.rawStopReason = reason || asString(response.status) || (isIncomplete ? "incomplete" : "completed");
-  answer.usage = toUsage(asRecord(response.usage));
   // A server may stream nothing before the end, and then send everything in the last event.
   const pendingItems = answer.drafts.length === 0 ? recordsOf(response.output) : [];
   const told = pendingItems.flatMap((item, index) =>
     endItem(openItem(answer, { output_index: index, item }), item),
   );
   const open = answer.drafts.filter(({ isDone }) => !isDone);
+  answer.usage = toUsage(asRecord(response.usage), answer.drafts);
   return [...told, ...open.flatMap(endEvents), { type: "usage", usage: answer.usage }];
 }
 

@@ -10,6 +10,7 @@ const usageSchema = z.strictObject({
   outputTokens: tokens.optional().describe("Default: characters of the reply / 4."),
   cacheReadTokens: tokens.optional().describe("Default: 0."),
   cacheWriteTokens: tokens.optional().describe("Default: 0."),
+  webSearches: tokens.optional().describe("Searches by the provider's own tool. Default: 0."),
 });
 
 /** The same with all values present, so that nothing is estimated. */
@@ -18,6 +19,7 @@ const countedUsageSchema = z.strictObject({
   outputTokens: tokens,
   cacheReadTokens: tokens,
   cacheWriteTokens: tokens,
+  webSearches: tokens.optional(),
 });
 
 const replay = z.strictObject({ provider: z.string(), data: z.unknown() }).exactOptional();
