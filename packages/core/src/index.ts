@@ -95,6 +95,7 @@ export type { CommandRest } from "./infrastructure/process/run.ts";
 export type {
   CommandReturn,
   CommandTemporary,
+  ProtectedAccess,
   SandboxState,
   ShellCommand,
   ShellWrapper,

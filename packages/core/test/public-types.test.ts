@@ -145,7 +145,7 @@ const TYPES = `
   ModelChangeEntry ModelChoice ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection
   NetworkSetting NewSessionOptions Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry
   PinOutcome PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCommand
-  PromptExpansion PromptKnowledge ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult
+  PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult
   PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions
   RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor
   SecretValue SerializableError SessionAddition SessionBranches SessionChoices SessionContext SessionEntry SessionFile

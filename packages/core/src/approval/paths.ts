@@ -276,7 +276,7 @@ function isRepositoryHead(path: string): boolean {
  * True when a rule's pattern names such a file: `.github/workflows/**` and `.env.local` do, `**` does not. No rule names
  * git's hooks and settings or diligent's directory. Called for a path that is dangerous.
  */
-function namesDanger(
+export function namesDanger(
   pattern: string,
   { path, permission }: { path: string; permission: "read" | "write" },
   surroundings: Surroundings,
@@ -306,7 +306,8 @@ function isSecretPath(path: string, { root, home }: Surroundings): boolean {
   return home !== undefined && isInside(root, home) && isSecretFile(relative(home, path));
 }
 
-function toAbsolutePattern(pattern: string, { root, home }: Surroundings): string {
+/** A pattern as an absolute path, whose names say which files it means. */
+export function toAbsolutePattern(pattern: string, { root, home }: Surroundings): string {
   if (home !== undefined && (pattern === "~" || pattern.startsWith("~/")))
     return join(home, pattern.slice(1));
   return isAbsolute(pattern) ? resolve(pattern) : join(root, pattern);

@@ -13,6 +13,7 @@ import {
 import type { LoadedConfig } from "../config/loader.ts";
 import type { PermissionRule } from "../config/schema.ts";
 import type { SessionTempDir } from "../infrastructure/fs/state-files.ts";
+import type { ProtectedAccess } from "../infrastructure/process/shell-wrapper.ts";
 import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
@@ -351,6 +352,8 @@ export interface Approvals {
   /** Stored grants. */
   grants: GrantStore;
   approve: Approve;
+  /** What sandboxed commands may do with protected files now. */
+  protectedAccess(): Promise<ProtectedAccess | undefined>;
 }
 
 /** The parts of a session's policy, and the user to ask. */
@@ -420,7 +423,12 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
     if (needsUndo && request.permission === "execute") await options.prepareUndo?.();
     return decide(request, handle);
   };
-  return { approval, grants, approve };
+  const protectedAccess = async () => {
+    // Loaded with the first command.
+    const { createProtectedAccess } = await import("../approval/protected-access.ts");
+    return createProtectedAccess({ ...context, mode: approval.mode, rules: approval.rules });
+  };
+  return { approval, grants, approve, protectedAccess };
 }
 
 /** The rules of a session: those for added directories come first, since the configured ones are stronger. */

@@ -15,7 +15,7 @@ import type { ModelChoice } from "./types.ts";
 type SessionOptions = Parameters<typeof composeSession>[0];
 
 /** What the sessions of sub-agents take over from the session that starts them. */
-export interface ParentSession extends Pick<Approvals, "approval" | "approve"> {
+export interface ParentSession extends Pick<Approvals, "approval" | "approve" | "protectedAccess"> {
   composed: ComposedSession;
   commands: Pick<SessionCommands, "sandbox" | "temporaryDirectory" | "networkUsers">;
   recording: Recording | undefined;
@@ -35,6 +35,7 @@ type CommonOptions = Omit<
   | "approve"
   | "currentMode"
   | "currentRules"
+  | "protectedAccess"
   | "isAttended"
   | "child"
 >;
@@ -55,7 +56,7 @@ export async function openChildSession(
   common: CommonOptions,
 ): Promise<OpenedChild> {
   const { definition, run } = call;
-  const { approval, composed, retryForMs, isAttended, recording } = parent;
+  const { approval, protectedAccess, composed, retryForMs, isAttended, recording } = parent;
   const { session } = composed;
   const { choice, remarks } = await chooseChildModel(definition, parent, {
     ...common,
@@ -82,6 +83,7 @@ export async function openChildSession(
     askUser: undefined,
     currentMode: () => approval.mode,
     currentRules: () => approval.rules,
+    protectedAccess,
     isAttended,
     approve,
     maxCost: run?.budget.limits.maxCost,

@@ -39,7 +39,7 @@ import {
   type RecallSource,
 } from "../tools/index.ts";
 import { resolveFilePath } from "../tools/target.ts";
-import { FileTracker } from "../tools/workspace.ts";
+import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import {
   findAbilities,
   findCommandOffers,
@@ -110,6 +110,8 @@ interface SessionOptions extends SessionSettings {
   /** True if a user is present who can be asked. */
   isAttended: boolean;
   approve: Approve;
+  /** What sandboxed commands may do with protected files now. */
+  protectedAccess: Workspace["protectedAccess"];
 }
 
 /** What makes a session that of a sub-agent. */
@@ -558,6 +560,7 @@ function createSessionTools(
     redactor,
     outputDirectory: () => temporaryDirectory.path(),
     commandTemporary: () => sandbox.commandTemporary,
+    protectedAccess: settings.protectedAccess,
     jobs,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };

@@ -40,10 +40,10 @@ export function findAbilities(tools: readonly Tool[]): ToolAbilities {
 
 /** How the commands of a session run, as the model is told. */
 export function toSandboxView(
-  sandbox: Pick<SessionSandbox, "setting" | "isExpected" | "sharesProcesses" | "network">,
+  sandbox: Pick<SessionSandbox, "setting" | "isExpected" | "hasFailed" | "sharesProcesses" | "network">,
 ): PermissionView["sandbox"] {
   const isRequired = sandbox.setting === "required";
-  if (!sandbox.isExpected) return isRequired ? "unavailable" : "none";
+  if (!sandbox.isExpected || sandbox.hasFailed) return isRequired ? "unavailable" : "none";
   return { mayLeave: !isRequired, sharesProcesses: sandbox.sharesProcesses, network: sandbox.network };
 }
 

@@ -168,7 +168,7 @@ export class ProjectHarness implements Harness {
     const toolLists = await openToolLists(overrides);
     const extensions = await this.extensions.open();
     let checkpoints: ComposedSession["checkpoints"] | undefined;
-    const { approval, grants, approve } = openApprovals({
+    const { approval, grants, approve, protectedAccess } = openApprovals({
       cwd,
       environment,
       loaded,
@@ -200,6 +200,7 @@ export class ProjectHarness implements Harness {
       isAttended: choices.ask !== undefined,
       currentRules: () => approval.rules,
       approve,
+      protectedAccess,
     });
     checkpoints = composed.checkpoints;
     const networkLog = new NetworkLog(composed.session, composed.redactor);
@@ -210,7 +211,7 @@ export class ProjectHarness implements Harness {
       createSessionHostQuestion({ approve, session: composed.session, redactor: composed.redactor });
     if (overrides.persist ?? true) grants.saveFor(composed.session.sessionId);
     this.parents.set(composed.session, {
-      ...{ approval, approve, composed, commands, recording, depth: 0 },
+      ...{ approval, approve, protectedAccess, composed, commands, recording, depth: 0 },
       retryForMs: choices.retryForMs,
       isAttended: choices.ask !== undefined,
     });

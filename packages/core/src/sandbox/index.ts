@@ -36,12 +36,18 @@ export function describeSandbox({
     : SEPARATE;
   const further = mayLeave ? OUTSIDE[answer] : "Nothing runs outside it.";
   const other = canWrite && answer !== "refused" ? ": change them with the file tools" : "";
+  const [closed, secrets] =
+    answer === "granted"
+      ? [".git/hooks and .diligent", "keys outside the project"]
+      : [
+          `files that steer other programs (.git/config, hooks, .env, CI${other})`,
+          "secret files (.env, keys)",
+        ];
   return [
     "# Sandbox",
     "",
-    "bash runs sandboxed: commands write to the project and $TMPDIR (/tmp too) only, not to files that steer other " +
-      `programs (.git/config, hooks, .env, CI${other}); ${describeNetwork(network, asksForHosts)}; secret files (.env, keys) are unreadable. ` +
-      `${shared} ${further}`,
+    `bash runs sandboxed: commands write to the project and $TMPDIR (/tmp too) only, not to ${closed}; ` +
+      `${describeNetwork(network, asksForHosts)}; ${secrets} are unreadable. ${shared} ${further}`,
   ].join("\n");
 }
 

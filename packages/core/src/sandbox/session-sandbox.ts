@@ -66,10 +66,14 @@ export class SessionSandbox {
     return this.isExpected || this.setting === "required";
   }
 
-  /** True unless it is already known that commands will not be sandboxed. */
+  /** True unless it was known at the start that commands will not be sandboxed. */
   get isExpected(): boolean {
-    const hasFailed = this.tried !== undefined && this.tried.box === undefined;
-    return this.found !== undefined && "path" in this.found && !hasFailed;
+    return this.found !== undefined && "path" in this.found;
+  }
+
+  /** True once it has turned out that there is none. */
+  get hasFailed(): boolean {
+    return this.tried !== undefined && this.tried.box === undefined;
   }
 
   /** The hosts that sandboxed commands reach; commands that share no namespaces reach none. */

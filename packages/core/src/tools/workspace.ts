@@ -1,5 +1,9 @@
 import { lstatSync, readFileSync } from "node:fs";
-import type { CommandTemporary, SandboxState } from "../infrastructure/process/shell-wrapper.ts";
+import type {
+  CommandTemporary,
+  ProtectedAccess,
+  SandboxState,
+} from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import { decodeUtf8, type TextContent, type TextEncoding } from "../infrastructure/text/text-file.ts";
@@ -21,6 +25,8 @@ export interface Workspace {
   inheritEnvironment?: readonly string[] | undefined;
   /** How commands run; evaluated before each one. When left out, commands run unsandboxed. */
   sandboxState?: (() => Promise<SandboxState>) | undefined;
+  /** What sandboxed commands may do with protected files; evaluated before each one. */
+  protectedAccess?: (() => Promise<ProtectedAccess | undefined>) | undefined;
   /** The temporary directory of commands; undefined, or left out, if they use the system's directories. */
   commandTemporary?: (() => CommandTemporary | undefined) | undefined;
   /** Commands in the background; where it is left out, every command runs in the foreground. */

@@ -49,7 +49,7 @@ async function openSession({
   const model = { ...scriptedModel("script.json", script), contextWindow: 200_000, ...(id && { id }) };
   const harness = await createHarness({
     cwd: project,
-    environment: { ...place.environment, PATH: programs },
+    environment: { ...place.environment, PATH: sandbox === "on" ? `${programs}:/usr/bin:/bin` : programs },
     overrides: { persist: false },
   });
   const opened = await harness.openSession(
@@ -147,7 +147,7 @@ describe("the first request", () => {
     const runs = mode !== "plan" && sandbox !== "missing";
     expect(/\bbash\b/.test(systemPrompt)).toBe(runs);
     expect(/\bedit:|\bUse write\b/.test(systemPrompt)).toBe(mode !== "plan");
-    const mayWriteProtected = mode === "auto" || (isAttended && mode !== "deny");
+    const mayWriteProtected = mode !== "auto" && isAttended && mode !== "deny";
     expect(systemPrompt.includes("change them with")).toBe(runs && sandbox === "on" && mayWriteProtected);
     expect(systemPrompt.includes("outside_sandbox")).toBe(/outside_sandbox/.test(section ?? ""));
     if (!isAttended || mode === "deny" || mode === "auto") expect(systemPrompt).not.toMatch(/user is asked/);
@@ -218,6 +218,18 @@ function lastTexts({ messages }: StreamContext): string[] {
     .slice(replied + 1)
     .flatMap((message) => (message.role === "user" ? [promptText(message)] : []));
 }
+
+test("the model is told when the sandbox turns out to be missing", async () => {
+  const turns = [{ toolCalls: [{ name: "bash", input: { command: "echo $((6 * 7))" } }] }, { text: "Done." }];
+  await using session = await openSession({ mode: "ask", sandbox: "on", turns });
+  await session.say("go");
+  const [first, second] = session.requests;
+  expect(first?.systemPrompt).toContain("bash runs sandboxed");
+  expect(second && lastTexts(second)).toEqual([
+    expect.stringMatching(/^\[What you may do has changed: .* Commands run without a sandbox\..*\]$/),
+  ]);
+  expect(second?.messages.at(-2)).toMatchObject({ output: "42" });
+});
 
 describe("a change of the mode", () => {
   test("adds one line to the next message of the user, and the prefix of the requests stays the same", async () => {

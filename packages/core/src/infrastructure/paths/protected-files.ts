@@ -250,10 +250,26 @@ const GIT_SETTINGS: ReadonlySet<string> = new Set(["hooks", "config", "config.wo
  * command, and diligent's own directory. `path` is absolute.
  */
 export function isBeyondRules(path: string, root: string | undefined): boolean {
+  return holdsSetting(path, root, GIT_SETTINGS);
+}
+
+/** What commands may not write in the mode `auto` either: git's settings are open there, for `git config` and the like. */
+export function isBeyondAuto(path: string, root: string | undefined): boolean {
+  return holdsSetting(path, root, HOOKS);
+}
+
+const HOOKS: ReadonlySet<string> = new Set(["hooks"]);
+
+function holdsSetting(path: string, root: string | undefined, settings: ReadonlySet<string>): boolean {
   const depth = root === undefined ? 0 : splitPath(root).length;
   const parts = splitPath(path).map(foldName).slice(depth);
   const at = parts.indexOf(".git");
-  return parts.includes(".diligent") || (at >= 0 && parts.slice(at).some((name) => GIT_SETTINGS.has(name)));
+  return parts.includes(".diligent") || (at >= 0 && parts.slice(at).some((name) => settings.has(name)));
+}
+
+/** True for a path inside `root` that sandboxed commands may not write, by its name and location. */
+export function isProtectedFromCommands(path: string, root: string): boolean {
+  return SANDBOX_TABLE.holds(splitPath(path).map(foldName), splitPath(root).length);
 }
 
 function isHomeSetting(parts: readonly string[], home: readonly string[]): boolean {

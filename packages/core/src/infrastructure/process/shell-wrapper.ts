@@ -9,8 +9,22 @@ export interface ShellCommand {
   environment: Readonly<Record<string, string>>;
   /** Real paths of files that were written with the user's approval and have not changed since: they may exist. */
   writtenFiles?(): readonly string[];
+  /** Left out, it may change no protected file and read no secret one. */
+  access?: ProtectedAccess | undefined;
   /** Asks about a host that the command wants to reach in the sandbox; left out when nobody can be asked. */
   askForHost?: AskForHost | undefined;
+}
+
+/**
+ * What a sandboxed command may do with files that it may otherwise not change or read. All paths are absolute and real.
+ */
+export interface ProtectedAccess {
+  /** True for a protected file, or a directory with all its contents, that it may create, change and remove. */
+  mayWrite(path: string): boolean;
+  /** True for a secret file of the project that it may read. */
+  mayRead(path: string): boolean;
+  /** True if no protected file that it creates is moved away. */
+  keepsNewFiles: boolean;
 }
 
 /** A command prepared to run in the sandbox. */

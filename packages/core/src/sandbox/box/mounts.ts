@@ -4,6 +4,7 @@ import { readSmallText } from "../../infrastructure/fs/read.ts";
 import { findRealPath, isInside } from "../../infrastructure/fs/real-path.ts";
 import { findStats } from "../../infrastructure/fs/stat.ts";
 import { MAX_COPIED_OBJECT_BYTES } from "../../infrastructure/paths/git.ts";
+import type { ProtectedAccess } from "../../infrastructure/process/shell-wrapper.ts";
 import { findHeldGitDirectories } from "../protected-files/changes.ts";
 import type { ProtectedFileScan } from "../protected-files/types.ts";
 import { findUnreadableFiles } from "./hidden-paths.ts";
@@ -31,6 +32,8 @@ export interface SandboxMounts {
 interface MountInput
   extends Pick<OwnMountsInput, "roots" | "linkedGitDirectories" | "settledGitDirectories"> {
   look: ProtectedFileScan;
+  /** What the command may change and read all the same. */
+  access?: ProtectedAccess | undefined;
   /** Additional files of the project that commands may not read. */
   projectSecrets: readonly string[];
   /** Paths to hide, including links and missing paths. */
@@ -54,7 +57,7 @@ const MAX_HIDDEN = 300;
 
 /** Determines the mounts. @throws Error if there are too many, or if a writable path was replaced. */
 export function planMounts(input: MountInput): SandboxMounts {
-  const { roots, look, temporary } = input;
+  const { roots, look, temporary, access } = input;
   if (!look.isComplete) throw new Error("the project has too many directories to protect");
   const fixed = findFixed({ ...input, gitDirectories: look.gitDirectories });
   const packs = findLargePacks(fixed.filter((path) => look.gitDirectories.includes(path)));
@@ -66,7 +69,7 @@ export function planMounts(input: MountInput): SandboxMounts {
   // Nothing may be created in them, because nobody could see it.
   const unlistable = [...look.unlistable.values()].map(({ path }) => path);
   const places = [
-    ...held.filter((path) => !look.gitDirectories.includes(path)),
+    ...held.filter((path) => !look.gitDirectories.includes(path) && !access?.mayWrite(path)),
     ...unlistable,
     ...packs.files,
   ];
@@ -82,6 +85,7 @@ export function planMounts(input: MountInput): SandboxMounts {
   const hiddenCount = hidden.directories.length + hidden.files.length;
   if (hiddenCount > MAX_HIDDEN)
     throw new Error(`${hiddenCount} paths would have to be hidden; at most ${MAX_HIDDEN} are possible`);
+  const secrets = [...findUnreadableFiles(look.files.values(), roots), ...input.projectSecrets];
   return {
     writable: byDepth(roots),
     fixed: byDepth(fixed),
@@ -89,9 +93,7 @@ export function planMounts(input: MountInput): SandboxMounts {
     homes,
     hiddenDirectories: byDepth(hidden.directories),
     hiddenFiles: byDepth(hidden.files),
-    unreadableFiles: byDepth([
-      ...new Set([...findUnreadableFiles(look.files.values(), roots), ...input.projectSecrets]),
-    ]),
+    unreadableFiles: byDepth(secrets.filter((path) => !access?.mayRead(path))),
     temporary,
   };
 }

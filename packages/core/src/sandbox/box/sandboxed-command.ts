@@ -134,7 +134,7 @@ export class SandboxedShell implements ShellWrapper {
   async wrapCommand(command: ShellCommand): Promise<WrappedCommand> {
     const lost = await this.renewNamespace();
     const { network, notes } = await this.openNetwork(command);
-    const before = this.keeper.begin(command.writtenFiles ?? (() => []));
+    const before = this.keeper.begin(command.writtenFiles ?? (() => []), command.access);
     try {
       return this.toEnclosed(command, before, { notesBefore: [...lost, ...notes], network });
     } catch (error) {
@@ -250,6 +250,7 @@ export class SandboxedShell implements ShellWrapper {
       roots: this.roots,
       linkedGitDirectories: this.linkedGitDirectories,
       look,
+      access: command.access,
       secrets: [...findSecrets(), ...sockets],
       homes: isBubblewrap ? homes : [],
       sharedTemporary,

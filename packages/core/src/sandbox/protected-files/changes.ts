@@ -7,6 +7,7 @@ import {
   namesIn,
   type SeenFile,
 } from "../../infrastructure/fs/seen-file.ts";
+import type { ProtectedAccess } from "../../infrastructure/process/shell-wrapper.ts";
 import { foldName } from "../../infrastructure/text/unicode.ts";
 import type { ProtectedFile, ProtectedFileScan, RepositorySigns } from "./types.ts";
 
@@ -111,6 +112,18 @@ export function findUnconsented(path: string, written: readonly string[]): strin
   if (!written.some((file) => isInside(file, path))) return [path];
   if (lookAt(path)?.kind !== "directory") return written.includes(path) ? [] : [path];
   return namesIn(path)?.flatMap((name) => findUnconsented(`${path}/${name}`, written)) ?? [path];
+}
+
+/** Of something that appeared, the parts that a command may not write: itself if that is so of all its contents. */
+export function findUnopened(path: string, access: ProtectedAccess): string[] {
+  if (access.mayWrite(path)) return [];
+  if (lookAt(path)?.kind !== "directory") return [path];
+  const inner = (namesIn(path) ?? []).map((name) => ({
+    path: `${path}/${name}`,
+    closed: findUnopened(`${path}/${name}`, access),
+  }));
+  const isClosed = inner.every(({ path: one, closed }) => closed[0] === one);
+  return isClosed ? [path] : inner.flatMap(({ closed }) => closed);
 }
 
 /**

@@ -2,8 +2,9 @@ import { ChangedUntil } from "../../infrastructure/fs/changed-until.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { explainUsedLater } from "../../infrastructure/paths/protected-files.ts";
 import type { SandboxActivity } from "../../infrastructure/process/sandbox-activity.ts";
+import type { ProtectedAccess } from "../../infrastructure/process/shell-wrapper.ts";
 import { monotonicMs, now, sleep } from "../../infrastructure/runtime.ts";
-import { findHeldGitDirectories, findUnconsented } from "./changes.ts";
+import { findHeldGitDirectories, findUnconsented, findUnopened } from "./changes.ts";
 import type { ProtectedFileJournal } from "./journal.ts";
 import { ProtectedFileRemedies, type ProtectedFileRemediesOptions } from "./quarantine.ts";
 import { ProtectedFileScanner } from "./scan.ts";
@@ -61,6 +62,8 @@ export class ProtectedFileGuard {
   /** Git directories that were there when nothing ran, so that every command since has had them held in place. */
   settledGitDirectories: ReadonlySet<string> = new Set();
   private writtenFiles: () => readonly string[] = () => [];
+  /** What the last command may do. */
+  private access: ProtectedAccess | undefined;
 
   constructor(private readonly options: ProtectedFileGuardOptions) {
     this.scanner = new ProtectedFileScanner(options);
@@ -80,16 +83,18 @@ export class ProtectedFileGuard {
     return this.scanner.scan();
   }
 
-  /** Scans before a command. @param writtenFiles approved files, which may stay. */
-  begin(writtenFiles: () => readonly string[]): ProtectedFileScan {
+  /** Scans before a command. @param writtenFiles approved files, which may stay. @param access what it may do. */
+  begin(writtenFiles: () => readonly string[], access?: ProtectedAccess): ProtectedFileScan {
     this.writtenFiles = writtenFiles;
+    // What has appeared so far is the work of earlier commands.
     this.inspect();
+    this.access = access;
     // While something runs on, what a scan finds now may be its work.
     const isOpen = this.runningOn > 0 || this.isBehind;
     const scan = this.last && isOpen ? { ...this.last, isComplete: !this.isBehind } : this.scanner.scan();
     this.settle(scan);
     // Else nothing will run.
-    if (scan.isComplete) this.options.journal?.extend();
+    if (scan.isComplete) this.extendJournal();
     const isSettled = (directory: string) =>
       (!isOpen && this.inForeground === 0) || this.settledGitDirectories.has(directory);
     this.settledGitDirectories = new Set(scan.gitDirectories.filter(isSettled));
@@ -122,7 +127,7 @@ export class ProtectedFileGuard {
     if (this.inForeground === 0) this.options.activity?.endCommands();
     // The command has begun, so there was a scan that was complete.
     if (this.last) this.pending.push(...this.sweep(this.last));
-    this.options.journal?.extend();
+    this.extendJournal();
     return this.pending.splice(0);
   }
 
@@ -186,8 +191,13 @@ export class ProtectedFileGuard {
    * itself: they are left to it until the next command.
    */
   passTime(): void {
-    this.options.journal?.extend();
+    this.extendJournal();
     this.tryToInspect(false);
+  }
+
+  /** A later session moves nothing away that a command may keep. */
+  private extendJournal(): void {
+    if (!this.access?.keepsNewFiles) this.options.journal?.extend();
   }
 
   private rest(): void {
@@ -223,21 +233,38 @@ export class ProtectedFileGuard {
       const isKnown = before.files.has(path) || (activity?.isByShortCommand(path, root) ?? true);
       return isKnown ? undefined : explainUsedLater(path, root);
     };
-    const findUnasked = (path: string) => findSuspects(path).filter((one) => findDoubt(one) === undefined);
+    const { access } = this;
+    const isOpen = (path: string) =>
+      access !== undefined && (access.keepsNewFiles || findUnopened(path, access).length === 0);
+    const findUnasked = (path: string) => {
+      if (isOpen(path)) return [];
+      const unasked = findSuspects(path).filter((one) => findDoubt(one) === undefined);
+      return access ? unasked.flatMap((one) => findUnopened(one, access)) : unasked;
+    };
     const { scan, restored, moved, changes, lost } = sweep({ scanner, remedies }, before, {
       heldGitDirectories: findHeldGitDirectories(this.settledGitDirectories, roots),
       mayReveal: () => mayReveal,
       findUnasked,
-      restoreLink: (link) => remedies.putBack(link),
+      restoreLink: (link) => (isOpen(link.path) ? undefined : remedies.putBack(link)),
     });
     const isLeft = ({ path }: ProtectedFile) =>
-      !before.files.has(path) && findUnconsented(path, written).length > 0 && findUnasked(path).length === 0;
+      !isOpen(path) &&
+      !before.files.has(path) &&
+      findUnconsented(path, written).length > 0 &&
+      findUnasked(path).length === 0;
     const left = Map.groupBy(changes.appeared.filter(isLeft), ({ path }) =>
       findSuspects(path).length > 0 ? findDoubt(path) : undefined,
     );
-    const replaced = changes.replaced.filter(({ path }) => !written.includes(path));
+    const replaced = changes.replaced.filter(({ path }) => !isOpen(path) && !written.includes(path));
     const notes = [
-      ...[...restored, ...remedies.reportFiles(lost, LOST), ...moved],
+      ...[
+        ...restored,
+        ...remedies.reportFiles(
+          lost.filter(({ path }) => !isOpen(path)),
+          LOST,
+        ),
+        ...moved,
+      ],
       ...[...left].flatMap(([doubt, files]) =>
         remedies.reportFiles(files, doubt ? `${UNCLEAR}: ${doubt}` : LEFT),
       ),

@@ -29,7 +29,8 @@ export async function runShell(
   if (context.signal.aborted) throw new Error("Interrupted before the command was started.");
   if (args.detach) return (await import("./run-detached.ts")).runDetached(args, workspace);
   const askForHost = createHostQuestion(context);
-  const command = { ...toShellCommand(args.command, workspace), askForHost };
+  const access = await workspace.protectedAccess?.();
+  const command = { ...toShellCommand(args.command, workspace), access, askForHost };
   const isBackground = args.background === true && workspace.jobs !== undefined;
   if (isBackground) workspace.jobs?.assertRoom();
   const timeoutMs = isBackground ? START_MS : (args.timeout ?? DEFAULT_TIMEOUT_MS);
