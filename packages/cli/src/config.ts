@@ -44,6 +44,7 @@ export function resolveConfig(
     overrides: {
       maxTurns: options.maxTurns,
       maxCost: options.maxCost,
+      requiredEvidence: options.requiredEvidence,
       appendSystemPrompt: options.appendSystemPrompt,
       allowedTools: options.allowedTools,
       disallowedTools: options.disallowedTools,

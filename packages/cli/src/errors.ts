@@ -10,6 +10,9 @@ export const EXIT_FAILURE = 1;
 /** Bad usage or configuration, no key, unknown model: nothing was sent. */
 export const EXIT_USAGE = 2;
 
+/** The run ended well, and the evidence that `--require-evidence` asks for is missing. */
+export const EXIT_EVIDENCE = 5;
+
 /** The exit code for each stop reason, the same in every output format. */
 export const RUN_EXIT_CODES: Readonly<Record<RunStopReason, number>> = {
   end_turn: EXIT_SUCCESS,

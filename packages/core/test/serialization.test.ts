@@ -56,6 +56,20 @@ const EVENTS: Examples<AgentEvent> = {
       command: "curl a.example",
     },
   ],
+  evidence: [
+    {
+      type: "evidence",
+      checks: [
+        {
+          ...{ name: "bun test", kind: "tests", command: "bun test", exitCode: 0, passed: 3, failed: 0 },
+          ...{ isStale: true, laterEdits: 1, part: "-t" },
+        },
+      ],
+      missing: ["lint"],
+      unsupported: ["All tests pass."],
+      lacking: ["types: nothing was run"],
+    },
+  ],
   message_end: [{ type: "message_end", itemId: "message-1", message: reply }],
   tool_start: [
     { type: "tool_start", ...tool, input: { command: "ls" } },

@@ -1,4 +1,4 @@
-import type { ApprovalMode } from "@diligent/core/run";
+import type { ApprovalMode, CheckKind } from "@diligent/core/run";
 import type { SubcommandName } from "./subcommands.ts";
 
 export type { ApprovalMode };
@@ -11,6 +11,9 @@ export const APPROVAL_MODES = [
   "auto",
   "deny",
 ] as const satisfies readonly ApprovalMode[];
+
+/** Values of `--require-evidence`. */
+export const EVIDENCE_KINDS = ["tests", "types", "lint", "build"] as const satisfies readonly CheckKind[];
 
 /** Values of `--output-format`; see `print/output.ts`. */
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
@@ -44,6 +47,8 @@ export interface RunCommandOptions {
   disallowedTools?: readonly string[];
   /** As given: relative to the working directory. */
   addedDirectories?: readonly string[];
+  /** Checks that the run has to show. */
+  requiredEvidence?: readonly CheckKind[];
   /** What sandboxed commands reach, as given. */
   network?: string;
   appendSystemPrompt?: string;

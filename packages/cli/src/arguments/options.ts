@@ -42,6 +42,12 @@ export const OPTIONS = [
   { name: "max-turns", value: "N", group: "run", help: "stop after N replies of the model" },
   { name: "max-cost", value: "USD", group: "run", help: "stop once this much was spent" },
   {
+    name: "require-evidence",
+    value: "KIND,…",
+    group: "run",
+    help: "tests, types, lint, build; else exit 5",
+  },
+  {
     name: "output-format",
     value: "FORMAT",
     choices: OUTPUT_FORMATS,

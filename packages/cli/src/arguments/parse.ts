@@ -3,6 +3,7 @@ import { UsageError } from "../errors.ts";
 import {
   APPROVAL_MODES,
   type Command,
+  EVIDENCE_KINDS,
   isSessionReference,
   OUTPUT_FORMATS,
   type Resumption,
@@ -151,6 +152,7 @@ function toRunOptions({
     ...present("network", text("network")),
     ...present("maxTurns", toCount("--max-turns", text("max-turns"))),
     ...present("maxCost", toAmount("--max-cost", text("max-cost"))),
+    ...present("requiredEvidence", toCheckKinds("--require-evidence", text("require-evidence"))),
     ...present("outputFormat", toChoice("--output-format", text("output-format"), OUTPUT_FORMATS)),
     ...present("allowedTools", lists.get("allowed-tools")),
     ...present("disallowedTools", lists.get("disallowed-tools")),
@@ -159,6 +161,11 @@ function toRunOptions({
     ...present("directory", text("directory")),
     ...present("record", text("record")),
   };
+}
+
+/** Kinds of checks, separated by commas. */
+function toCheckKinds(label: string, text: string | undefined): RunCommandOptions["requiredEvidence"] {
+  return text?.split(",").flatMap((word) => toChoice(label, word.trim(), EVIDENCE_KINDS) ?? []);
 }
 
 /** `--replay FILE` is short for `--model scripted/FILE`. */

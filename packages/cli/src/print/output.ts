@@ -1,5 +1,6 @@
 import type { Notice } from "@diligent/core/harness";
 import type { AgentEvent, RunStopReason, SerializableError, Usage } from "@diligent/core/run";
+import type { Evidence } from "../evidence/format-evidence.ts";
 import { type CliIo, writeFailure, writeLine } from "../io/io.ts";
 import { toJsonLine } from "../text/format.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
@@ -29,12 +30,13 @@ interface ResultFields {
   cost: number | null;
   turns: number;
   durationMs: number;
+  evidence?: Evidence;
   error?: SerializableError;
 }
 
 /** A run without an end counts as `error`. `cost` in US dollars, to nine decimals; `durationMs` is an integer. */
 function toResultFields({ sessionId, summary, durationMs }: RunResult): ResultFields {
-  const { result, stopReason = "error", usage, cost, turns } = summary;
+  const { result, stopReason = "error", usage, cost, turns, evidence } = summary;
   const error = summary.error ?? missingApproval(summary);
   return {
     sessionId,
@@ -44,6 +46,7 @@ function toResultFields({ sessionId, summary, durationMs }: RunResult): ResultFi
     cost: cost === null ? null : Math.round(cost * 1e9) / 1e9,
     turns,
     durationMs: Math.round(durationMs),
+    ...(evidence && { evidence }),
     ...(error && { error }),
   };
 }

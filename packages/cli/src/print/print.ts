@@ -3,6 +3,7 @@ import { type ContentBlock, now, type SerializableError, sleep } from "@diligent
 import type { OutputFormat, RunCommand } from "../arguments/command.ts";
 import {
   describeError,
+  EXIT_EVIDENCE,
   EXIT_FAILURE,
   EXIT_SUCCESS,
   RUN_EXIT_CODES,
@@ -154,7 +155,7 @@ async function endJobs({ jobs, redactor }: ProjectSession, output: RunOutput): P
 }
 
 async function toExitCode(
-  { stopReason = "error" }: RunSummary,
+  { stopReason = "error", evidence }: RunSummary,
   io: CliIo,
   watch: SignalWatch,
 ): Promise<number> {
@@ -164,7 +165,9 @@ async function toExitCode(
     writeFailure(io.stderr, `the answer could not be written: ${io.stdout.failure.message}`);
     return EXIT_FAILURE;
   }
-  return io.stdout.closed.aborted ? EXIT_SUCCESS : RUN_EXIT_CODES[stopReason];
+  if (io.stdout.closed.aborted) return EXIT_SUCCESS;
+  const code = RUN_EXIT_CODES[stopReason];
+  return code === EXIT_SUCCESS && evidence?.lacking?.length ? EXIT_EVIDENCE : code;
 }
 
 function toSerializable(error: unknown): SerializableError {

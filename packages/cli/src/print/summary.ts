@@ -15,6 +15,7 @@ import {
   type TodoItem,
   type Usage,
 } from "@diligent/core/run";
+import { type Evidence, formatEvidence } from "../evidence/format-evidence.ts";
 import { describeJobUpdate } from "../session/job-watch.ts";
 import { toSingleLine } from "../text/terminal-text.ts";
 
@@ -32,6 +33,8 @@ export interface RunSummary {
   error?: SerializableError;
   /** The last request that needed approval, or was refused for lack of one. */
   lastAsked?: { request: ApprovalRequest; needed?: NeededApproval };
+  /** What was checked, if anything was, or if the answer claims it. */
+  evidence?: Evidence;
 }
 
 /** The summary of a run before its first event; without both prices its cost stays unknown. */
@@ -61,6 +64,10 @@ export function addEventToSummary(summary: RunSummary, event: AgentEvent): RunSu
         ...summary,
         lastAsked: { request: event.request, ...(event.needed && { needed: event.needed }) },
       };
+    case "evidence": {
+      const { type: _, ...evidence } = event;
+      return { ...summary, evidence };
+    }
     case "agent_event":
       return addAgentEvent(summary, event.event);
     case "agent_end":
@@ -116,6 +123,8 @@ export function describeProgress(event: AgentEvent): string | undefined {
       return describeTodos(event.todos);
     case "agent_event":
       return describeAgentEvent(event);
+    case "evidence":
+      return formatEvidence(event).join("\n");
     case "prune":
       return describePruning(event);
     case "compaction_start":

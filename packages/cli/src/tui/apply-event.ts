@@ -5,6 +5,7 @@ import {
   isWebSearchBlock,
   type MessageDelta,
 } from "@diligent/core/run";
+import { formatEvidence } from "../evidence/format-evidence.ts";
 import { describeCompaction, describePruning, describeStop, describeWebSearches } from "../print/summary.ts";
 import { withoutQueued } from "./prompt/prompt-queue.ts";
 import { countTokens } from "./session-status.ts";
@@ -56,6 +57,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
       return countAgentUsage(view, event);
     case "todo":
       return { ...view, todos: event.todos };
+    case "evidence":
+      return finish(view, notice("info", formatEvidence(event).join("\n")));
     case "prune":
       return notePruning(view, event);
     case "compaction_start":

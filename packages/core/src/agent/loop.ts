@@ -90,7 +90,8 @@ async function runTurns(run: Run): Promise<Outcome> {
     pauses = message.stopReason === "tool_use" ? pauses + 1 : 0;
     if (pauses > MAX_PAUSES)
       return { stopReason: "error", error: new Error(`The provider paused ${pauses} times.`) };
-    if (pauses === 0 && !run.takeSteering()) return { stopReason: finalStopReason(run, message) };
+    if (pauses > 0 || run.takeSteering() || (await run.reviewAnswer(message))) continue;
+    return { stopReason: finalStopReason(run, message) };
   }
   return { stopReason: stopAtTurns(run, maxTurns) };
 }

@@ -2,8 +2,10 @@ import type { Model, ProviderError, StreamContext } from "../provider/types.ts";
 import { createToolRegistry, isOffered, type ToolRegistry, toToolDefinition } from "../tool/registry.ts";
 import type { RunBudget, Tool } from "../tool/types.ts";
 import {
+  type AssistantMessage,
   EMPTY_USAGE,
   type Message,
+  messageText,
   promptText,
   type ToolDefinition,
   type Usage,
@@ -100,10 +102,20 @@ export class Run {
 
   /** Adds the notes for the model that there are. */
   takeNotes(): void {
-    for (const text of this.config.takeNotes?.() ?? []) {
-      this.keep({ role: "user", content: text, timestamp: this.now() });
-      this.emit({ type: "steering", text, isNote: true });
-    }
+    for (const text of this.config.takeNotes?.() ?? []) this.addNote(text);
+  }
+
+  /** True if the answer is not the last one: a note for the model has joined the conversation. */
+  async reviewAnswer(message: AssistantMessage): Promise<boolean> {
+    const text = await this.config.reviewAnswer?.(messageText(message), this.signal);
+    if (text === undefined || this.signal.aborted) return false;
+    this.addNote(text);
+    return true;
+  }
+
+  private addNote(text: string): void {
+    this.keep({ role: "user", content: text, timestamp: this.now() });
+    this.emit({ type: "steering", text, isNote: true });
   }
 
   /**

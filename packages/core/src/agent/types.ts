@@ -1,3 +1,4 @@
+import type { CheckKind, CheckRecord } from "../evidence/types.ts";
 import type {
   Effort,
   Model,
@@ -219,6 +220,14 @@ export type AgentEvent =
       /** Why it cannot be used, a sentence. */
       error?: string;
     }
+  /** What was checked in this turn, and what the answer claims without it; see `EvidenceReport`. */
+  | {
+      type: "evidence";
+      checks: CheckRecord[];
+      missing: CheckKind[];
+      unsupported: string[];
+      lacking?: string[];
+    }
   | { type: "knowledge_saved"; knowledgeId: string; content: string }
   /**
    * The user is being asked, or the request was refused. `gate` names the rule that applies, `mode` the approval mode.
@@ -370,6 +379,11 @@ export interface AgentLoopConfig {
    * request. They never cause one.
    */
   takeNotes?: (() => string[]) | undefined;
+  /**
+   * Looks at an answer that would end the run. With a text for the model, which joins the conversation as a note, the run
+   * continues. It never rejects.
+   */
+  reviewAnswer?: ((answer: string, signal: AbortSignal) => Promise<string | undefined>) | undefined;
   /** Messages the user sent during the run; fetched between turns. */
   takeSteering?: (() => (UserMessage | SteeredMessage)[]) | undefined;
   /** Records what calls change, so that it can be undone; nothing is recorded when left out. */

@@ -151,7 +151,7 @@ function evaluateCall(
 let grammar: Promise<ReadGrammar> | undefined;
 
 /** Loaded once per process; loading is tried again after a failure. */
-function loadGrammar(): Promise<ReadGrammar> {
+export function loadGrammar(): Promise<ReadGrammar> {
   grammar ??= import("./bash/grammar.ts").then(({ loadBashGrammar }) => loadBashGrammar());
   grammar.catch(() => {
     grammar = undefined;

@@ -378,6 +378,16 @@ export const DiligentConfigSchema = z.strictObject({
     .enum(["auto", "required", "off"])
     .optional()
     .describe("Run shell commands in a sandbox: if the system has one, always, or never."),
+  checks: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).describe("What it is called, such as unit tests."),
+        command: z.string().min(1).describe("The command that runs it; * stands for any text."),
+        kind: z.enum(["tests", "types", "lint", "build"]).describe("What it shows."),
+      }),
+    )
+    .optional()
+    .describe("Commands that check the project, besides those of common tools and scripts."),
   sandboxNetwork: networkSetting
     .optional()
     .describe(

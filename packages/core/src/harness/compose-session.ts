@@ -64,7 +64,14 @@ import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
-import type { HarnessOverrides, ModelChange, ModelChoice, Notice, SessionScope } from "./types.ts";
+import type {
+  HarnessOverrides,
+  ModelChange,
+  ModelChoice,
+  Notice,
+  SessionAddition,
+  SessionScope,
+} from "./types.ts";
 
 /** Wraps every request of a session; `note` writes to the request log, if there is one. */
 export type WrapStream = (
@@ -265,6 +272,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     streamFunction: wrapped,
     temporaryDirectory,
     redactor,
+    reviewAnswer: reviewWith(additions, (notice) => opened?.report({ type: "notice", ...notice })),
   };
   const manager = new SessionManager({
     cwd,
@@ -285,7 +293,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...jobs.takeNotices().map((notice) => redactor.redact(notice)),
       ...(opened ? notePermissions(opened, permissions()) : []),
     ],
-    onEvent: observeEvents(options.extensions),
+    onEvent: observeEvents([...(options.extensions ?? []), ...additions]),
     noteBeforeRun: () => instructions.noteChanges(),
   });
   const session = await openEarlier(manager, earlier, sessionId);
@@ -376,17 +384,45 @@ function openSessionModel(
   return chooseModel({ cwd, config: loaded.config, modelId: model, lastModelId, path });
 }
 
-/** Passes every event of a session to the extensions that observe events; undefined if there are none. */
-function observeEvents(extensions: SessionSettings["extensions"]): ((event: AgentEvent) => void) | undefined {
-  const observers = extensions?.flatMap((extension) => (extension.onEvent ? [extension] : [])) ?? [];
+/** Passes every event of a session to those that observe events; undefined if there are none. */
+function observeEvents(
+  all: readonly Pick<SessionAddition, "onEvent">[],
+): ((event: AgentEvent) => void) | undefined {
+  const observers = all.filter(({ onEvent }) => onEvent !== undefined);
   if (observers.length === 0) return undefined;
   return (event) => {
     for (const observer of observers) observer.onEvent?.(event);
   };
 }
 
+/** Asks every extension that looks at answers; undefined if there is none. A failure is reported and changes nothing. */
+function reviewWith(
+  additions: readonly SessionAddition[],
+  notify: (notice: Notice) => void,
+): AgentLoopConfig["reviewAnswer"] {
+  const reviewers = additions.filter(({ reviewAnswer }) => reviewAnswer !== undefined);
+  if (reviewers.length === 0) return undefined;
+  return async (answer, signal) => {
+    const texts = await Promise.all(
+      reviewers.map(async (reviewer) => {
+        try {
+          return await reviewer.reviewAnswer?.(answer, signal);
+        } catch (error) {
+          notify({ level: "warning", code: "answer_not_reviewed", message: describeError(error) });
+          return undefined;
+        }
+      }),
+    );
+    const said = texts.filter((text) => text !== undefined);
+    return said.length === 0 ? undefined : said.join("\n\n");
+  };
+}
+
 interface LoopDeps
-  extends Pick<AgentLoopConfig, "model" | "effort" | "tools" | "streamFunction" | "redactor"> {
+  extends Pick<
+    AgentLoopConfig,
+    "model" | "effort" | "tools" | "streamFunction" | "redactor" | "reviewAnswer"
+  > {
   prompt: SessionPrompt;
   services: SessionServices;
   temporaryDirectory: SessionTempDir;

@@ -5,6 +5,7 @@ import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
 import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
+import type { CheckKind } from "../evidence/types.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
@@ -20,6 +21,8 @@ export interface ExtensionPlace {
   isPersistent: boolean;
   /** Decides which definitions of the project take effect; loaded on first use. */
   trust(): Promise<ProjectTrust>;
+  /** What a run may not end without; see `HarnessOverrides`. */
+  requiredEvidence?: readonly CheckKind[] | undefined;
   /** To open further sessions; they get the same extensions. */
   harness: Harness;
   /** False where the model has only the tools of a program that uses the library. */
@@ -67,6 +70,15 @@ const LOADERS: readonly ExtensionLoader[] = [
       Object.keys(servers.untrusted).length > 0 ||
       existsSync(join(projectRoot, ".mcp.json")),
     load: async (place) => (await import("../mcp/extension.ts")).openServers(place),
+  },
+  {
+    name: "evidence",
+    isWanted: () => true,
+    load: async ({ loaded, requiredEvidence }) =>
+      (await import("../evidence/extension.ts")).createEvidence({
+        checks: loaded.config.checks,
+        required: requiredEvidence,
+      }),
   },
 ];
 

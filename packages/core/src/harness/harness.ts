@@ -144,6 +144,7 @@ export class ProjectHarness implements Harness {
       environment,
       loaded,
       isPersistent: overrides.persist ?? true,
+      requiredEvidence: overrides.requiredEvidence,
       trust: () => this.openTrust(),
       harness: this,
       hasBuiltinTools: overrides.builtinTools ?? true,

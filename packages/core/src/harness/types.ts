@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
+import type { CheckKind } from "../evidence/types.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
@@ -42,6 +43,10 @@ export interface HarnessOverrides {
   disallowedTools?: readonly string[] | undefined;
   /** Directories that are treated like the project's, although they are outside of it; absolute and real. */
   addedDirectories?: readonly string[] | undefined;
+  /**
+   * Checks that a run has to show: it continues once where one is missing, and its `evidence` event says what still is.
+   */
+  requiredEvidence?: readonly CheckKind[] | undefined;
   /** Added to the end of the system prompt. */
   appendSystemPrompt?: string | undefined;
   /** False: nothing is written to the project, and the session is not saved. */
@@ -282,6 +287,13 @@ export interface SessionAddition {
   promptSection?: string | undefined;
   /** What the user should know before the first answer. */
   notices?: readonly Notice[] | undefined;
+  /** Receives every event of every run of the session, in order. It must not block. */
+  onEvent?(event: AgentEvent): void;
+  /**
+   * Looks at an answer that would end a run; see `AgentLoopConfig`. If it rejects, the answer stays the last one, and the
+   * reason is reported.
+   */
+  reviewAnswer?(answer: string, signal: AbortSignal): Promise<string | undefined>;
   /** Called once, when the session is closed. */
   close?(): void;
 }

@@ -24,7 +24,7 @@ const LATER = [
 ];
 
 test("evaluating, changing and comparing commands is not loaded before the first request", () => {
-  const loaded = loadedFiles("run.ts");
+  const loaded = loadedFiles("faces/run.ts");
   expect(loaded.has("approval/policy.ts")).toBe(true);
   expect(LATER.filter((file) => !existsSync(join(import.meta.dir, "..", "..", "src", file)))).toEqual([]);
   expect(LATER.filter((file) => loaded.has(file))).toEqual([]);

@@ -64,6 +64,7 @@ const EVERYTHING: DiligentConfig = {
   },
   agentLimits: { maxParallel: 2, maxDepth: 1, maxPerSession: 10 },
   approval: "ask",
+  checks: [{ name: "smoke tests", command: "./smoke *", kind: "tests" }],
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
   sandbox: "required",
   sandboxNetwork: { allow: ["packages", "*.example.com", "10.0.0.5:80"] },

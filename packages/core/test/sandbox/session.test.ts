@@ -143,7 +143,7 @@ describe("a sandbox", () => {
   });
 
   test("loads its code with the first command only", () => {
-    const loaded = [...loadedFiles("run.ts")].filter((file) => file.startsWith("sandbox/")).sort();
+    const loaded = [...loadedFiles("faces/run.ts")].filter((file) => file.startsWith("sandbox/")).sort();
     expect(loaded).toEqual(
       ["detect", "session-sandbox", "shared-temporary"].map((name) => `sandbox/${name}.ts`),
     );

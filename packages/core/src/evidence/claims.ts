@@ -1,0 +1,149 @@
+import { CHECK_KINDS, type CheckKind, type CheckRecord, hasPassed, isGreen } from "./types.ts";
+
+/** A sentence that says that something was checked and is fine. */
+export interface Claim {
+  text: string;
+  /** Of what kind the check would have to be; undefined for any. */
+  kind: CheckKind | undefined;
+  /** True for one about everything, as in "all tests pass". */
+  isWhole: boolean;
+  /** How many tests passed, as it says. */
+  passed?: number;
+}
+
+// An answer is not longer; what follows is not looked at.
+const MAX_CHARS = 100_000;
+const MAX_SENTENCE_CHARS = 600;
+
+const FINE =
+  "(?:pass(?:es|ed|ing)?|(?:is|are|was|were|all|stays?|now|still|be|run[s]?|comes? back|came back|went)(?: all| now| still)? green|succeed(?:s|ed)?|successful(?:ly)?|clean(?:ly)?|(?:is|are) (?:all )?(?:fine|ok(?:ay)?|happy)|no (?:\\w+ )?(?:errors?|warnings?|problems?|issues?|failures?|complaints?)|without (?:any )?(?:errors?|warnings?|problems?|failures?|issues?)|zero (?:errors?|failures?|warnings?)|0 (?:errors?|failures?|failed|fail|warnings?))";
+
+const KINDS: readonly { kind: CheckKind; pattern: RegExp }[] = [
+  {
+    kind: "tests",
+    pattern: new RegExp(
+      `\\b(?:tests?|specs?|test suite|suite|pytest|jest|vitest|rspec)\\b[^.;:]*?\\b${FINE}`,
+      "i",
+    ),
+  },
+  {
+    kind: "tests",
+    pattern:
+      /\b\d+ (?:of \d+ |\/ ?\d+ )?(?:tests? )?pass(?:ed|ing|es)?\b|\bpass(?:es|ed|ing)? (?:all )?(?:the |its )?(?:\d+ )?tests?\b|\bgreen test (?:suite|run)\b/i,
+  },
+  {
+    kind: "types",
+    pattern: new RegExp(
+      `\\b(?:type[- ]?check(?:s|ing|er)?|types|tsc|mypy|pyright|typescript)\\b[^.;:]*?\\b${FINE}|\\btype[- ]?checks\\b(?! (?:the|that|it|for|against))`,
+      "i",
+    ),
+  },
+  {
+    kind: "lint",
+    pattern: new RegExp(
+      `\\b(?:lint(?:s|er|ing)?|eslint|biome|ruff|clippy|rubocop|flake8)\\b[^.;:]*?\\b${FINE}|\\blint-free\\b`,
+      "i",
+    ),
+  },
+  {
+    kind: "build",
+    pattern: new RegExp(`\\b(?:builds?|compil(?:es|ed|ation|ing|e))\\b[^.;:]*?\\b${FINE}`, "i"),
+  },
+  {
+    kind: "build",
+    pattern:
+      /\b(?:it|code|project|everything|app|package|crate|binary|program|workspace)(?: now| still| all)? (?:builds|compiles)\b/i,
+  },
+];
+
+/** Says that something was checked, not what. */
+const VERIFIED =
+  /^(?:i(?:'ve| have)? |we(?:'ve| have)? |it (?:is|was|has been) |this (?:is|was|has been) |everything (?:is|was|has been) |all (?:is |was )?|fully |changes? (?:is|are|was|were|have been) |fix (?:is|was|has been) )?(?:also |then |now |just )?(?:verified|confirmed|validated|tested)\b|\b(?:i|we)(?:'ve| have)? (?:also |then |now |just )?(?:verified|confirmed|validated|tested)\b|\b(?:is|are|was|were|been) (?:verified|tested|validated)\b|\beverything (?:works|passes|is green|is working)\b|\ball (?:checks|green)\b(?:[^.]*\b(?:pass|green|fine))?/i;
+
+const NOT_SAID =
+  /\b(?:not|no longer|never|nothing is|nothing was|cannot|can't|couldn't|didn't|don't|doesn't|isn't|aren't|wasn't|weren't|won't|haven't|hasn't|unable|failed to|fails?|failing|failed(?! \d)|unverified|untested|instead of|rather than|without (?:running|verifying|testing|checking))\b/i;
+const ONLY_MEANT =
+  /\b(?:should|will|would|could|may|might|must|shall|if|unless|once|whether|until|expect(?:ed)?|probably|likely|presumably|hopefully|to (?:verify|confirm|check|make|ensure|see|be|get|have)|need(?:s|ed)? to|have to|let me|let's|i'll|you can|please|make sure|ensure|so that|in order|next step|todo|plan(?:ned)?|wants?|goal|before (?:the|this|my) (?:change|fix|edit)|previously|already passed before|(?:used to|supposed to))\b/i;
+const SAID_BY_OTHERS =
+  /\b(?:sub-?agents?|reviewers?|reported|according to|says?|said|claims?|claimed|states?|stated|documentation|readme|changelog|comment|the docs|ci (?:says|shows)|told me|you (?:said|mentioned|reported)|message)\b/i;
+const ABOUT_TESTS =
+  /\b(?:add(?:s|ed)?|wr(?:ote|ite|itten)|new|updat(?:es|ed)|renam(?:es|ed)|remov(?:es|ed)|mov(?:es|ed)|test (?:that|which) (?:checks?|verifies|asserts|ensures))\b[^.]*\b(?:when|that|where|for|which)\b/i;
+const WHOLE =
+  /\b(?:all|every(?:thing)?|each|whole|entire|full|complete|suite|the tests|tests (?:now |still |all )?(?:pass|are|succeed)|nothing (?:fails|failed))\b/i;
+
+/** The sentences of an answer that claim a result. Quoted text, code, questions, plans and reports are none. */
+export function findClaims(answer: string): Claim[] {
+  return splitSentences(answer).flatMap((sentence): Claim[] => {
+    const text = sentence.trim();
+    if (text.length > MAX_SENTENCE_CHARS || text.endsWith("?")) return [];
+    const said = withoutHarmless(text);
+    if (SAID_BY_OTHERS.test(said) || ONLY_MEANT.test(said) || NOT_SAID.test(said)) return [];
+    const found = new Set(KINDS.filter(({ pattern }) => pattern.test(said)).map(({ kind }) => kind));
+    // "TypeScript compiles" is about types.
+    if (found.has("types") && /\b(?:typescript|tsc)\b/i.test(said)) found.delete("build");
+    const kinds = [...found];
+    const isWhole = WHOLE.test(said);
+    if (kinds.length === 0) return VERIFIED.test(said) ? [{ text, kind: undefined, isWhole: false }] : [];
+    if (kinds.every((kind) => kind === "tests") && ABOUT_TESTS.test(said)) return [];
+    return kinds.map((kind) => {
+      const count =
+        kind === "tests" ? /\b(\d+)(?: of \d+)? (?:\w+ )?(?:tests? )?pass/i.exec(said)?.[1] : undefined;
+      return { text, kind, isWhole, ...(count !== undefined && { passed: Number(count) }) };
+    });
+  });
+}
+
+/** "No errors" and "0 failed" deny nothing. */
+function withoutHarmless(sentence: string): string {
+  return sentence
+    .replace(/\b(?:0|zero|no) (?:\w+ )?fail(?:ed|ures?|s|ing)?\b/gi, "no problems")
+    .replace(/\bwithout (?:any )?(?:errors?|failures?|warnings?|problems?|issues?)\b/gi, "cleanly")
+    .replace(/\bnothing (?:fails|failed|is failing)\b/gi, "everything passes")
+    .replace(/\bpreviously failing\b/gi, "")
+    .replace(/\bthe failing tests?\b/gi, "the test");
+}
+
+/** Prose only: no code blocks, no quotes; code in a line and quoted words are left out. */
+function splitSentences(answer: string): string[] {
+  const lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of answer.slice(0, MAX_CHARS).split("\n")) {
+    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
+    if (fence !== undefined) {
+      if (mark?.startsWith(fence)) fence = undefined;
+      continue;
+    }
+    if (mark !== undefined) {
+      fence = mark;
+      continue;
+    }
+    if (/^\s*>|^ {4}\S|^\t/.test(line)) continue;
+    lines.push(line);
+  }
+  const text = lines
+    .join("\n")
+    .replace(/“[^”\n]*”|"[^"\n]*"|«[^»\n]*»/g, " … ")
+    .replace(/`([^`\n]*)`/g, (_, code: string) =>
+      /^[\w@/ .:-]{1,40}$/.test(code) ? code.replaceAll(".", " ") : "code",
+    )
+    .replace(/[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}/g, "");
+  return text
+    .split(/(?<=[.!?])\s+|\n\s*(?:[-*+•]|\d+[.)]|#+|[✓✔✅]|\|)\s*|\n\s*\n|;\s+|\s+\|\s+/u)
+    .filter((part) => /\w/.test(part));
+}
+
+/** The claims that no check supports, each as its sentence, once. */
+export function findUnsupported(claims: readonly Claim[], checks: readonly CheckRecord[]): string[] {
+  const unsupported = claims.filter((claim) => !isSupported(claim, checks));
+  return [...new Set(unsupported.map(({ text }) => text))];
+}
+
+function isSupported({ kind, isWhole, passed }: Claim, checks: readonly CheckRecord[]): boolean {
+  const kinds = kind === undefined ? CHECK_KINDS : [kind];
+  return checks.some(
+    (check) =>
+      kinds.includes(check.kind) &&
+      (isWhole ? isGreen(check) : hasPassed(check) && !check.isStale) &&
+      (passed === undefined || check.passed === undefined || check.passed === passed),
+  );
+}
