@@ -59,9 +59,10 @@ function readScriptWords(
   const name = prefix.at(-1) ?? "";
   const script = (findScript(name === "t" ? "test" : name) ?? "").trim().split(/ +/);
   const isPlain = script.every((word) => SCRIPT_WORD.test(word)) && !script.includes("--");
-  const tool = [2, 1, 3].map((length) => findToolWords(script.slice(0, length).join(" "))).find(Boolean);
-  if (!isPlain || tool === undefined) return undefined;
-  if (allowed.package === "after_dashes") return readWords(words, { ...allowed, rest: tool });
+  const tool = [4, 3, 2, 1].map((length) => findAllowedWords(script.slice(0, length))).find(Boolean);
+  if (!isPlain || tool === undefined || tool.package !== undefined) return undefined;
+  if (allowed.package === "after_dashes")
+    return readWords(words, { ...allowed, ...(tool.operands && { operands: tool.operands }), rest: tool });
   return readWords(words[0] === "--" ? words.slice(1) : words, tool);
 }
 

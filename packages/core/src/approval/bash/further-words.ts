@@ -28,8 +28,16 @@ export interface FurtherWords {
  * file, and no braces that a program could expand to another path.
  */
 const ANY = /^(?![@~:-])(?:[^{}]|\{[\w-]+(?:,[\w-]+)+\})+$/;
-/** A path, so that a script which runs its words as a command finds no program of that name. */
-const PATH = /^(?!-)[\w.+-][\w@%+.,-]*\/[\w@%+.,/-]*$/;
+
+/**
+ * The operands of test runners that load every file they are given: directories, and files with the names of tests, so
+ * that none runs another script of the project.
+ */
+const toTestFiles = (name: string) =>
+  new RegExp(String.raw`^(?=[^@~:-])(?:[^{}:]*/)?(?:${name}|[^./{}:]*|\.)$`);
+const PYTHON_TESTS = toTestFiles(String.raw`(?:test_[^/{}:]*|[^/{}:]*_test)\.py(?:::[^{}]*)?`);
+// Without `./` in front, bun takes a word for a part of the names of test files.
+const BUN_TESTS = /^(?![@~:-])(?:(?!\.{0,2}\/)[^{}]+|[^{}]*[._](?:test|spec)\.[cm]?[jt]sx?)$/;
 const LOCAL_PACKAGE = /^\.(?:\/|$)/;
 const NAME = /^[A-Za-z_][\w:]*$/;
 const NUMBER = /^\d+$/;
@@ -56,7 +64,7 @@ const PYTEST: FurtherWords = {
   names: "--maxfail --tb --color",
   texts: "-k -m",
   paths: "--ignore --deselect",
-  operands: ANY,
+  operands: PYTHON_TESTS,
 };
 
 const RUFF: FurtherWords = {
@@ -125,7 +133,12 @@ export const SINGLE_PURPOSE: Readonly<Record<string, FurtherWords>> = {
   },
   pylint: { flags: "-E --errors-only", names: "-d -e --disable --enable --fail-under", operands: ANY },
   rubocop: { flags: "-a -A --autocorrect --autocorrect-all --parallel --display-cop-names", operands: ANY },
-  rspec: { flags: "-w -b --fail-fast --backtrace", names: "--seed", texts: "-e --example", operands: ANY },
+  rspec: {
+    flags: "-w -b --fail-fast --backtrace",
+    names: "--seed",
+    texts: "-e --example",
+    operands: toTestFiles(String.raw`[^/{}:]*_spec\.rb(?::\d+)?`),
+  },
   shellcheck: { names: "-s -e -S --shell --exclude --severity", operands: ANY },
   shfmt: { wholeWords: true, flags: "-d -l -w -s", names: "-i -ln", operands: ANY },
   gofmt: { wholeWords: true, flags: "-l -d -w -s -e", operands: ANY },
@@ -158,19 +171,24 @@ export const TOOL_COMMANDS: Readonly<Record<string, FurtherWords>> = {
   "ruff format": RUFF,
   "golangci-lint run": { wholeWords: true, flags: "-v --fix --verbose --fast", operands: LOCAL_PACKAGE },
   "python -m pytest": PYTEST,
-  "python -m unittest": { flags: "-v -q -f -b --verbose --failfast --buffer", texts: "-k", operands: PATH },
+  "python -m unittest": {
+    flags: "-v -q -f -b --verbose --failfast --buffer",
+    texts: "-k",
+    operands: PYTHON_TESTS,
+  },
 };
 
-/** For scripts of the project, of which only the name is known: options that no common runner reads as code. */
+/**
+ * For scripts of the project, of which only the name is known: they could run a word as a command, or a file. No common
+ * runner reads these options as code.
+ */
 export const SCRIPT: FurtherWords = {
   flags: "--watch --verbose --silent --quiet --coverage --fix --bail --check --color --no-color",
-  operands: PATH,
 };
 
 // These programs read options of their own up to `--`.
 const NPM_SCRIPT: FurtherWords = {
   flags: "-s --silent",
-  operands: PATH,
   rest: SCRIPT,
   package: "after_dashes",
 };
@@ -217,7 +235,6 @@ const DOTNET: FurtherWords = {
   wholeWords: true,
   flags: "--no-restore --no-build --nologo",
   names: "-c -v --configuration --verbosity",
-  operands: PATH,
 };
 
 const DOCKER: FurtherWords = {
@@ -243,7 +260,7 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
     attached: "--bail",
     names: "--timeout --rerun-each --max-concurrency --seed",
     texts: "-t --test-name-pattern",
-    operands: ANY,
+    operands: BUN_TESTS,
   },
   "bun run *": PACKAGE_SCRIPT,
   "npm test": NPM_SCRIPT,
@@ -258,7 +275,6 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
     flags: "-k -B -s -n --keep-going --always-make --silent --dry-run --no-print-directory",
     attached: "-j",
   },
-  "just *": { operands: PATH },
   "cargo test": CARGO_TEST,
   "cargo nextest run": { ...CARGO, operands: NAME },
   "cargo build": CARGO,
@@ -314,7 +330,11 @@ export const PROGRAM_COMMANDS: Readonly<Record<string, FurtherWords>> = {
   "dotnet format": DOTNET,
   "swift build": { wholeWords: true, flags: "-v -q", names: "-c" },
   "swift test": { wholeWords: true, flags: "-v -q --parallel", names: "-c", texts: "--filter --skip" },
-  "mix test": { flags: "--trace --failed --stale", names: "--seed --only", operands: ANY },
+  "mix test": {
+    flags: "--trace --failed --stale",
+    names: "--seed --only",
+    operands: toTestFiles(String.raw`[^/{}:]*_test\.exs(?::\d+)?`),
+  },
   "mix format": { flags: "--check-formatted", operands: ANY },
   "terraform fmt": { wholeWords: true, flags: "-check -diff -recursive -no-color", operands: ANY },
   "terraform validate": { wholeWords: true, flags: "-no-color -json" },
