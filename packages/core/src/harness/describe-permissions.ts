@@ -19,7 +19,12 @@ export interface PermissionView {
   /** How commands run. `unavailable`: a sandbox is required and there is none. */
   sandbox: SandboxView | "none" | "unavailable";
   /** What the session's tools could do in any mode. */
-  tools: ToolAbilities;
+  tools: PermittedTools;
+}
+
+interface PermittedTools extends ToolAbilities {
+  /** It has the tool that reads web pages. */
+  canFetch: boolean;
 }
 
 interface SandboxView {
@@ -32,10 +37,16 @@ interface SandboxView {
 }
 
 /** What the tools can do that a session's model is offered. */
-export function findAbilities(tools: readonly Tool[]): ToolAbilities {
+export function findAbilities(tools: readonly Tool[]): PermittedTools {
   const has = (name: string) => tools.some((tool) => tool.name === name && isOffered(tool));
   const usesPatches = has("apply_patch");
-  return { canRead: has("read"), canWrite: usesPatches || has("write"), usesPatches, canRun: has("bash") };
+  return {
+    canRead: has("read"),
+    canWrite: usesPatches || has("write"),
+    usesPatches,
+    canRun: has("bash"),
+    canFetch: has("web_fetch"),
+  };
 }
 
 /** How the commands of a session run, as the model is told. */
@@ -78,15 +89,21 @@ export function describeMode(view: PermissionView): string {
   if (mode === "auto") return `Approval mode: auto.${user} ${AUTO}`;
   const free = [...(canRead ? ["read"] : []), ...(canWrite ? ["edit"] : [])].join(" and ");
   const freely = free === "" ? "" : ` You may ${free} files in the project.`;
-  const needs = canWrite
-    ? "access outside the project, reading secret files and writing protected files (.git, .env, CI and the like)"
-    : "access outside the project and reading secret files";
+  const needs = joinWords([
+    ...["access outside the project", "reading secret files"],
+    ...(view.tools.canFetch ? ["fetching web pages"] : []),
+    ...(canWrite ? ["writing protected files (.git, .env, CI and the like)"] : []),
+  ]);
   const rest =
     answerIn(view) === "asked"
       ? `The user is asked before ${needs}.`
       : `Refused unless a rule allows it: ${needs}.`;
   const refused = mode === "plan" ? " Every change and command is refused." : "";
   return `Approval mode: ${mode}.${user}${refused}${freely} ${rest}`;
+}
+
+function joinWords(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 const AUTO =

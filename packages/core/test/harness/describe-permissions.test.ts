@@ -73,7 +73,7 @@ async function firstRequest(row: Row): Promise<StreamContext> {
 }
 
 const NEEDS =
-  "access outside the project, reading secret files and writing protected files (.git, .env, CI and the like)";
+  "access outside the project, reading secret files, fetching web pages and writing protected files (.git, .env, CI and the like)";
 const ASKED = `You may read and edit files in the project. The user is asked before ${NEEDS}.`;
 const REFUSED = `You may read and edit files in the project. Refused unless a rule allows it: ${NEEDS}.`;
 const AUTO =
@@ -87,8 +87,8 @@ const MODES: Record<ApprovalMode, [attended: string, unattended: string]> = {
   deny: [REFUSED, `No user is present. ${REFUSED}`],
   auto: [AUTO, `No user is present. ${AUTO}`],
   plan: [
-    `${PLAN} The user is asked before access outside the project and reading secret files.`,
-    `No user is present. ${PLAN} Refused unless a rule allows it: access outside the project and reading secret files.`,
+    `${PLAN} The user is asked before access outside the project, reading secret files and fetching web pages.`,
+    `No user is present. ${PLAN} Refused unless a rule allows it: access outside the project, reading secret files and fetching web pages.`,
   ],
 };
 
