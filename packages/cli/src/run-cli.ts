@@ -65,6 +65,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/undo.ts")).runUndo(rest, io, directory);
     case "knowledge":
       return (await import("./commands/knowledge.ts")).runKnowledge(rest, io, directory);
+    case "agents":
+      return (await import("./commands/agents.ts")).runAgents(rest, io, directory);
     case "skills":
       return (await import("./commands/skills.ts")).runSkills(rest, io, directory);
     case "network":

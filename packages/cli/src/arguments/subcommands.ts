@@ -245,6 +245,17 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  agents: {
+    about: "list the sub-agents",
+    title: "the sub-agents that a session here can use",
+    usage: [["[list]", "list them with their sources, and what is wrong with their files"]],
+    words: ["list"],
+    options: [JSON_OPTION],
+    notes: [
+      "explore, general and reviewer are built in. Others are read from .diligent/agents, .claude/agents and .opencode/agents, from the working directory up to the project root, and from ~/.config/diligent/agents, ~/.claude/agents and ~/.config/opencode/agents. Those of the project are used once you trust it. The keys agents and agentLimits of the configuration change, add, remove and limit them.",
+    ],
+    isOfProject: true,
+  },
   models: {
     about: "list the models",
     title: "the models for --model and for the configuration",
@@ -317,7 +328,7 @@ const PAGES = {
 /** A word that is a subcommand when it comes first. */
 export type SubcommandName = keyof typeof PAGES;
 
-type NameWithWords = "sessions" | "knowledge" | "skills" | "completions";
+type NameWithWords = "sessions" | "knowledge" | "skills" | "agents" | "completions";
 
 /** The allowed first words of a subcommand, for those that have any. */
 export type SubcommandWord<Name extends NameWithWords> = (typeof PAGES)[Name]["words"][number];

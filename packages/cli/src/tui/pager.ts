@@ -52,11 +52,18 @@ const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
  * Shows a call with its whole result, or a thought, in the pager, or in the transcript if there is no pager.
  */
 export async function showInFull(block: ExpandableBlock, context: CommandContext): Promise<void> {
-  const { loaded } = await context.session();
   const text =
     block.type === "thinking"
       ? `Thinking\n\n${sanitizeTerminalText(block.text).trim()}\n`
       : fullBlockText(block) + wholeOutput(block.call);
+  await showText(text, context);
+}
+
+/** Shows a text, which is made safe for the terminal, in the pager, or in the transcript if there is none. */
+export async function showText(given: string, context: CommandContext): Promise<void> {
+  const text = sanitizeTerminalText(given);
+  if (context.isPlain) return context.print(text);
+  const { loaded } = await context.session();
   const root = loaded.projectRoot;
   const problem = await showInPager(text, { root, ...context });
   if (problem === undefined) return;

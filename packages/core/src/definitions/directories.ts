@@ -65,6 +65,12 @@ export const COMMAND_LOCATIONS: DefinitionLocations = {
   ],
 };
 
+/** Where definitions of sub-agents lie: our own directory first, then those of other agents. */
+export const AGENT_LOCATIONS: DefinitionLocations = {
+  project: [".diligent/agents", ".claude/agents", ".opencode/agents", ".opencode/agent"],
+  user: ["$CONFIG/diligent/agents", ".claude/agents", "$CONFIG/opencode/agents", "$CONFIG/opencode/agent"],
+};
+
 /** True if one of the directories exists. */
 export function hasDefinitions(place: DefinitionPlace, locations: DefinitionLocations): boolean {
   return findDefinitionDirectories(place, locations).length > 0;

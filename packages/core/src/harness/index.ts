@@ -20,6 +20,7 @@ export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS 
 export { hasPlan } from "./plan-mode.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
 export { type ListedSkill, listSkills } from "./skills.ts";
+export { listAgents } from "./sub-agents.ts";
 export { describeProjectTrust, openProjectTrust } from "./trust.ts";
 export type {
   AskedVerdict,

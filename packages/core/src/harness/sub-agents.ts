@@ -1,12 +1,14 @@
 import { configuredAgents } from "../agents/configured-agents.ts";
 import type { AgentDefinition } from "../agents/definition.ts";
+import type { FoundAgents } from "../agents/find-agents.ts";
 import { AGENT_LIMITS, type AgentLimits } from "../agents/session-agents.ts";
 import { createTaskTool } from "../agents/task-tool.ts";
 import { decideApproval } from "../approval/policy.ts";
+import { AGENT_LOCATIONS, hasDefinitions } from "../definitions/directories.ts";
 import { homeDirectory } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import type { ExtensionPlace } from "./extensions.ts";
-import type { GateDecision, HarnessExtension, SessionScope } from "./types.ts";
+import type { GateDecision, HarnessExtension, Notice, SessionScope } from "./types.ts";
 
 // In a smaller window, there is no room for the tool's description.
 const LEAST_WINDOW = 16_000;
@@ -15,7 +17,7 @@ const LEAST_WINDOW = 16_000;
 export async function openSubAgents(place: ExtensionPlace): Promise<HarnessExtension> {
   const { config } = place.loaded;
   const limits: AgentLimits = { ...AGENT_LIMITS, ...withoutUndefined(config.agentLimits ?? {}) };
-  const definitions = configuredAgents(config);
+  const { agents: definitions, skipped } = await listAgents(place);
   return {
     name: "agents",
     gate: (request) => limitRequest(request, definitions, place),
@@ -33,10 +35,31 @@ export async function openSubAgents(place: ExtensionPlace): Promise<HarnessExten
         session: scope.session,
         open: (call) => place.openAgent(sessionOf(scope), call),
       });
-      return { tools: [tool] };
+      return { tools: [tool], notices: agent ? [] : describeSkippedAgents(skipped.length) };
     },
     close() {},
   };
+}
+
+/** Where definitions are looked for. */
+type AgentPlace = Pick<ExtensionPlace, "cwd" | "environment" | "loaded" | "trust">;
+
+/** The sub-agents for a place, those of its project that wait for trust, and the files that define none. */
+export async function listAgents({ cwd, environment, loaded, trust }: AgentPlace): Promise<FoundAgents> {
+  const { config, projectRoot: root } = loaded;
+  const here = { cwd, root, environment };
+  // Most projects have no files with definitions, and then their reader is not loaded.
+  if (!hasDefinitions(here, AGENT_LOCATIONS))
+    return { agents: configuredAgents(config), waiting: [], skipped: [] };
+  const { findAgents } = await import("../agents/find-agents.ts");
+  return findAgents({ ...here, config, trust: await trust() });
+}
+
+function describeSkippedAgents(count: number): Notice[] {
+  if (count === 0) return [];
+  const what = count === 1 ? "1 file with a sub-agent is" : `${count} files with sub-agents are`;
+  const message = `${what} not used; "diligent agents list" says why`;
+  return [{ level: "info", code: "agents_not_loaded", message }];
 }
 
 function sessionOf({ session }: SessionScope) {

@@ -38,6 +38,7 @@ export class AgentProject {
 
   private constructor(
     readonly root: string,
+    readonly environment: Readonly<Record<string, string | undefined>>,
     readonly opened: ProjectSession,
     private readonly closeHarness: () => Promise<void>,
   ) {}
@@ -69,7 +70,7 @@ export class AgentProject {
     const harness = await createProjectHarness({ cwd: root, environment, overrides: options.overrides });
     const choices = { model: script("session", turns), ...options.choices };
     const opened = await harness.openSession({ fresh: true }, choices);
-    return new AgentProject(root, opened, () => harness.close());
+    return new AgentProject(root, environment, opened, () => harness.close());
   }
 
   /** Sends a prompt and resolves with the events of its run. */
@@ -113,6 +114,16 @@ export class AgentProject {
           .split("\n")
           .map((line) => JSON.parse(line)),
       );
+  }
+
+  /** Opens another session in the project, as a new start of the program does. */
+  async reopen<T>(use: (opened: ProjectSession) => T): Promise<T> {
+    const { root: cwd, environment } = this;
+    const harness = await createProjectHarness({ cwd, environment });
+    const model = this.opened.model.id;
+    const result = use(await harness.openSession({ fresh: true }, { model }));
+    await harness.close();
+    return result;
   }
 
   close(): Promise<void> {
