@@ -134,7 +134,10 @@ export class Recorder {
     return this.open !== undefined;
   }
 
-  /** Records that a call of a run is about to change files. @throws errors of the store and of the file system. */
+  /**
+   * Records that a call of a run is about to change files. What a call that is still under way has changed becomes a step
+   * of its own; the rest of its changes belong to the new call's. @throws errors of the store and of the file system.
+   */
   beginChanges(call: UpcomingCall): Promise<void> {
     const lock = { waitMs: LOCK_WAIT_MS, refusal: "an undo in this project does not finish" };
     return withMoveLock(this.parts.location.project, lock, () => this.recordStart(call));
@@ -173,7 +176,10 @@ export class Recorder {
 
   private async recordStart(call: UpcomingCall): Promise<void> {
     const { recorded, options, workplace } = this.parts;
-    const changes = await recorded.state.update({ isQuick: true });
+    const before = this.open;
+    if (before) await this.recordStep(before, await recorded.state.update());
+    // Between two scans, the call that is still under way could change something that would then be nobody's.
+    const changes = before ? [] : await recorded.state.update({ isQuick: true });
     this.noteChanges(changes);
     const { arrived } = recorded.state;
     // Another process may have undone changes, with a clock ahead of ours.

@@ -98,8 +98,8 @@ export class SessionCheckpoints implements ChangeTracker {
   private isClosed = false;
   /** The calls that are changing something: those of sub-agents run side by side. */
   private callsUnderWay = 0;
-  /** Resolves when the state before them is recorded; undefined if their changes are not expected to overlap. */
-  private overlap: Promise<void> | undefined;
+  /** Resolves when the state before them is recorded; undefined if it only covers a single file. */
+  private recordedStart: Promise<void> | undefined;
 
   constructor(private readonly options: SessionCheckpointsOptions) {
     const { isChanging } = options;
@@ -127,20 +127,20 @@ export class SessionCheckpoints implements ChangeTracker {
   }
 
   /** Calls that overlap are recorded as one change: what each of them has written is not known then. */
-  async beforeChanges(change: Parameters<ChangeTracker["beforeChanges"]>[0]): Promise<void> {
+  beforeChanges(change: Parameters<ChangeTracker["beforeChanges"]>[0]): Promise<void> {
     this.callsUnderWay += 1;
-    if (this.callsUnderWay === 1) return this.recordStart(change);
-    if (this.overlap !== undefined && !change.isFirst) return this.overlap;
-    this.loaded?.afterChanges();
-    const { writes: _, ...wider } = change;
-    this.overlap = this.recordStart(wider);
-    return this.overlap;
+    const isAlone = this.callsUnderWay === 1;
+    if (!isAlone && !change.isFirst && this.recordedStart) return this.recordedStart;
+    const { writes, ...wider } = change;
+    const recorded = this.recordStart(isAlone ? change : wider);
+    this.recordedStart = isAlone && writes !== undefined ? undefined : recorded;
+    return recorded;
   }
 
   afterChanges(): void {
     this.callsUnderWay -= 1;
     if (this.callsUnderWay > 0) return;
-    this.overlap = undefined;
+    this.recordedStart = undefined;
     this.loaded?.afterChanges();
   }
 

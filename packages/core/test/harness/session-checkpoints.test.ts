@@ -53,3 +53,25 @@ test("a turn that begins while a call of the turn before is still changing files
     "before\n",
   ]);
 });
+
+test("what a call writes while others begin is undone with it, at whatever moment it writes", async () => {
+  const { root, checkpoints } = openProject();
+  const names = Array.from({ length: 40 }, (_, index) => `new-${index}.txt`);
+  const work = async (name: string, isFirst: boolean) => {
+    // Every other one is a call that names its file, as those of the session itself do.
+    const isNarrow = Number(/\d+/.exec(name)) % 2 === 1;
+    await checkpoints.beforeChanges({ isFirst, notify, ...(isNarrow && { writes: name }) });
+    writeFileSync(join(root, name), "made\n");
+    await Bun.sleep(1);
+    writeFileSync(join(root, name), "made again\n");
+    checkpoints.afterChanges();
+  };
+
+  await work("new-0.txt", true);
+  await Promise.all(names.slice(1).map((name) => work(name, false)));
+  await checkpoints.settled();
+  const undone = await checkpoints.undo();
+  checkpoints.close();
+
+  expect(undone?.restored.map(({ path }) => path)).toEqual(names.toSorted());
+});
