@@ -8,6 +8,7 @@ const SOURCE = join(import.meta.dir, "..", "src");
 const PACKAGES = new Set([
   "@diligent/core/config",
   "@diligent/core/harness",
+  "@diligent/core/history",
   "@diligent/core/interactive",
   "@diligent/core/light",
   "@diligent/core/run",

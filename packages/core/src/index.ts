@@ -193,6 +193,7 @@ export {
   type SessionInfo,
   type SessionInfoEntry,
   type SessionMessageEntry,
+  type SessionSource,
   type SettingsEntry,
   type TaskLinkEntry,
   type TodoEntry,

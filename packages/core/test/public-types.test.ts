@@ -151,7 +151,7 @@ const TYPES = `
   Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor SecretValue
   SerializableError SessionAddition SessionBranches SessionChoices SessionContext SessionEntry SessionFile
   SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions
-  SessionReference SessionScope SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper
+  SessionReference SessionScope SessionSource SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper
   SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer SummaryValidation
   SystemPromptSections TaskLinkEntry TestCounts TextBlock TextContent TextEncoding TextLocation ThinkingBlock
   ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions

@@ -1,3 +1,4 @@
+import { FOREIGN_AGENTS } from "@diligent/core/light";
 import { EXPORT_FORMATS } from "../export/export-format.ts";
 
 /** An option of a subcommand. */
@@ -120,6 +121,21 @@ const PAGES = {
       REF,
       "Continuing an archived session unarchives it. Your projects are those in the input history.",
       "diligent --fork REF@ENTRY starts a copy of the branch up to that entry. ENTRY is the id (8 hexadecimal digits) or the label that show REF --entries lists.",
+    ],
+    isOfProject: true,
+  },
+  import: {
+    about: "import sessions of other agents",
+    title: "import sessions of Claude Code, Codex, pi, opencode or gemini-cli",
+    usage: [
+      ["AGENT", "the sessions of this project, from where the agent keeps them"],
+      ["AGENT PATH", "the sessions in a file or a directory"],
+    ],
+    words: FOREIGN_AGENTS,
+    options: [JSON_OPTION],
+    notes: [
+      `AGENT is ${FOREIGN_AGENTS.join(", ")}. Prints the id of each session; diligent -c ID continues it, with any model. Importing again adds what is new, as a branch where the conversation differs.`,
+      "Imported are messages, thinking, calls with their results, images, summaries, models, token counts, the directory and the git branch. Other records are counted by kind. The agent's files are only read. Exit code 1: some sessions could not be read.",
     ],
     isOfProject: true,
   },
@@ -328,7 +344,9 @@ const PAGES = {
 /** A word that is a subcommand when it comes first. */
 export type SubcommandName = keyof typeof PAGES;
 
-type NameWithWords = "sessions" | "knowledge" | "skills" | "agents" | "completions";
+type NameWithWords = {
+  [Name in SubcommandName]: (typeof PAGES)[Name] extends { words: readonly string[] } ? Name : never;
+}[SubcommandName];
 
 /** The allowed first words of a subcommand, for those that have any. */
 export type SubcommandWord<Name extends NameWithWords> = (typeof PAGES)[Name]["words"][number];

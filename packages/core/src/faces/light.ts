@@ -26,6 +26,7 @@ export { findProjectRoot } from "../infrastructure/paths/project.ts";
 export { userStateDirectory } from "../infrastructure/paths/user.ts";
 export { type Environment, homeDirectory, now, processEnvironment } from "../infrastructure/runtime.ts";
 export { mayContainKey, SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
+export { FOREIGN_AGENTS, type ForeignAgent, isForeignAgent } from "../session/history/foreign/types.ts";
 
 /**
  * The part of the library that loads almost nothing: no schema library, no provider, no session reader. Command-line

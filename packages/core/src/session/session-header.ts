@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { generateSessionId, now } from "../infrastructure/runtime.ts";
-import { SESSION_VERSION, type SessionEntry, type SessionHeader } from "./types.ts";
+import { SESSION_VERSION, type SessionEntry, type SessionHeader, type SessionSource } from "./types.ts";
 
 /** A session file that cannot be opened at all. The file is never changed. */
 export class SessionFileError extends Error {
@@ -47,6 +47,7 @@ export function readHeader(value: Readonly<Record<string, unknown>>, path: strin
   const parentSession = text("parentSession");
   const parentEntry = text("parentEntry");
   const agent = text("agent");
+  const source = readSource(value.source);
   return {
     type: "session",
     version: checkVersion(value.version ?? OLDEST_VERSION, path),
@@ -56,6 +57,28 @@ export function readHeader(value: Readonly<Record<string, unknown>>, path: strin
     ...(parentSession !== undefined && { parentSession }),
     ...(parentEntry !== undefined && { parentEntry }),
     ...(agent !== undefined && { agent }),
+    ...(source && { source }),
+  };
+}
+
+/** Undefined without the agent and the id. */
+function readSource(value: unknown): SessionSource | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const text = (key: string) => {
+    const field = fields.get(key);
+    return typeof field === "string" ? field : undefined;
+  };
+  const [agent, id, version, gitBranch] = ["agent", "id", "version", "gitBranch"].map(text);
+  if (agent === undefined || id === undefined) return undefined;
+  const size = fields.get("size");
+  return {
+    agent,
+    id,
+    path: text("path") ?? "",
+    size: typeof size === "number" ? size : 0,
+    ...(version !== undefined && { version }),
+    ...(gitBranch !== undefined && { gitBranch }),
   };
 }
 

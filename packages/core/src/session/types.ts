@@ -6,6 +6,20 @@ export { generateEntryId, generateSessionId } from "../infrastructure/runtime.ts
 /** The version of the session file format that this program writes, and the highest it reads. */
 export const SESSION_VERSION = 2;
 
+/** Where an imported session comes from. */
+export interface SessionSource {
+  /** The other agent, such as `claude-code`. */
+  agent: string;
+  /** Its id there. */
+  id: string;
+  /** The file, absolute, and its size in bytes when it was read first. */
+  path: string;
+  size: number;
+  /** The agent's version. */
+  version?: string;
+  gitBranch?: string;
+}
+
 /** The first line of a session file. */
 export interface SessionHeader {
   type: "session";
@@ -20,6 +34,8 @@ export interface SessionHeader {
   parentEntry?: string;
   /** The sub-agent's name, in the session of one. */
   agent?: string;
+  /** For an imported session. */
+  source?: SessionSource;
 }
 
 /** Fields that every entry of a session has. */

@@ -335,6 +335,8 @@ export interface LineReaderOptions {
    * rest is skipped then.
    */
   isBeginningEnough?: ((beginning: string) => boolean) | undefined;
+  /** Of a longer line, only about this many bytes are kept; unlimited by default. */
+  maxLineBytes?: number | undefined;
 }
 
 /**
@@ -389,9 +391,10 @@ class LineParts {
     if (this.isCut) return;
     this.parts.push(Buffer.from(piece));
     this.bytes += piece.length;
+    if (this.bytes > (this.options.maxLineBytes ?? Number.POSITIVE_INFINITY)) this.isCut = true;
     if (this.isAsked || this.bytes < MIN_BEGINNING_BYTES) return;
     this.isAsked = true;
-    this.isCut = this.options.isBeginningEnough?.(this.text()) ?? false;
+    this.isCut ||= this.options.isBeginningEnough?.(this.text()) ?? false;
   }
 
   /** Adds the last piece, which is only borrowed until `take`. */
