@@ -214,13 +214,17 @@ const PAGES = {
       ["enable NAME", "use it again"],
       ["disable NAME", "keep it, but do not use it"],
       ["test NAME", "connect to it, and list what it offers"],
+      ["login NAME", "sign in to it, in a browser"],
+      ["logout NAME", "forget that sign-in"],
+      ["import", "show the servers of other agents; --yes takes them over"],
     ],
-    words: ["list", "add", "remove", "enable", "disable", "test"],
+    words: ["list", "add", "remove", "enable", "disable", "test", "login", "logout", "import"],
     options: [
       { name: "url", value: "URL", help: "with add: its address" },
       { name: "env", value: "NAME=VALUE", help: "with add: an environment variable; repeatable" },
       { name: "header", value: "NAME=VALUE", help: "with add: a header of each request; repeatable" },
       { name: "project", help: "with add: into the project's diligent.jsonc" },
+      { ...YES_OPTION, help: "with import: take them over" },
       JSON_OPTION,
     ],
     notes: [

@@ -3,6 +3,8 @@ import { nearestName } from "@diligent/core/light";
 import {
   addServer,
   enableServer,
+  findImportable,
+  type ImportableServer,
   type ManagedPlace,
   type McpServerSetting,
   removeServer,
@@ -12,9 +14,10 @@ import {
 } from "@diligent/core/mcp";
 import { EXIT_FAILURE, EXIT_SUCCESS, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
+import { readInputLines } from "../line-prompt/input.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { toJsonText } from "../text/format.ts";
-import { toSingleLine } from "../text/terminal-text.ts";
+import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { readSubcommandArguments, type SubcommandArguments, unknownAction } from "./arguments.ts";
 
 const MAX_TEXT_COLUMNS = 300;
@@ -31,7 +34,10 @@ export async function runMcp(rest: readonly string[], io: CliIo, directory?: str
   const place = { loaded: await loadConfig(cwd, io.environment), environment: io.environment };
   if (action === "list" && name === undefined)
     return listServers(place, { io, isJson: given.switches.has("json") });
-  if (!["add", "remove", "enable", "disable", "test"].includes(action)) throw unknownAction("mcp", action);
+  if (action === "import" && name === undefined)
+    return importServers(place, { io, isAgreed: given.switches.has("yes") });
+  if (!["add", "remove", "enable", "disable", "test", "login", "logout"].includes(action))
+    throw unknownAction("mcp", action);
   if (name === undefined) throw new UsageError(`mcp ${action} needs the NAME of a server`);
   if (action !== "add" && more.length > 0) throw new UsageError(`mcp ${action} takes one NAME`);
   try {
@@ -52,6 +58,13 @@ interface CommandPlace {
 
 async function runAction(action: string, name: string, { place, io, isJson }: CommandPlace): Promise<number> {
   if (action === "test") return testOne(name, { place, io, isJson });
+  if (action === "login") return logIn(name, place, io);
+  if (action === "logout") {
+    const { signOut } = await import("@diligent/core/mcp-sign-in");
+    const wasSignedIn = await signOut(place, name);
+    writeLine(io.stdout, wasSignedIn ? `Signed out of ${name}` : `Nobody was signed in to ${name}`);
+    return EXIT_SUCCESS;
+  }
   if (action === "remove") {
     writeLine(io.stdout, `Removed ${name} from ${await removeServer(place, name)}`);
     return EXIT_SUCCESS;
@@ -59,6 +72,26 @@ async function runAction(action: string, name: string, { place, io, isJson }: Co
   const isEnabled = action === "enable";
   await enableServer(place, { name, isEnabled });
   writeLine(io.stdout, `${isEnabled ? "Enabled" : "Disabled"} ${name}`);
+  return EXIT_SUCCESS;
+}
+
+/** The answer comes to a listener on this machine, or is pasted. */
+async function logIn(name: string, place: ManagedPlace, io: CliIo): Promise<number> {
+  const { signIn } = await import("@diligent/core/mcp-sign-in");
+  const input = readInputLines(io.stdin.stream())[Symbol.asyncIterator]();
+  const pasted = input.next().then(({ value, done }) => (done || value.trim() === "" ? undefined : value));
+  await signIn(place, name, {
+    pasted,
+    onAddress(address) {
+      writeLine(io.stderr, "Open this address to sign in:");
+      writeLine(io.stdout, sanitizeTerminalText(address));
+      writeLine(
+        io.stderr,
+        "Waiting for the answer, at most 5 minutes. If it does not come, paste its address here.",
+      );
+    },
+  });
+  writeLine(io.stdout, `Signed in to ${name}`);
   return EXIT_SUCCESS;
 }
 
@@ -114,6 +147,46 @@ function unknownServer({ server, known }: UnknownServerError): UsageError {
   const hint =
     nearest === undefined ? `the servers are: ${known.join(", ") || "none"}` : `did you mean ${nearest}?`;
   return new UsageError(`mcp: there is no server ${server} (${hint})`);
+}
+
+/** Shows the servers of other programs, and takes them over if that is agreed. */
+async function importServers(
+  place: ManagedPlace,
+  { io, isAgreed }: { io: CliIo; isAgreed: boolean },
+): Promise<number> {
+  const found = await findImportable(place);
+  const usable = found.filter(({ setting }) => setting !== undefined);
+  for (const server of found) for (const line of formatImportable(server)) writeLine(io.stdout, line);
+  if (usable.length === 0) {
+    writeLine(io.stdout, "Nothing to import: no other servers were found.");
+    return EXIT_SUCCESS;
+  }
+  if (!isAgreed) {
+    writeLine(io.stdout, "Take them over with: diligent mcp import --yes");
+    return EXIT_SUCCESS;
+  }
+  for (const { name, setting } of usable) {
+    if (!setting) continue;
+    try {
+      const path = await addServer(place, { name, setting, isProject: false });
+      writeLine(io.stdout, `Added ${toSingleLine(name, MAX_NAME_COLUMNS)} to ${path}`);
+    } catch (error) {
+      throw new UsageError(error instanceof Error ? error.message : String(error));
+    }
+  }
+  return EXIT_SUCCESS;
+}
+
+/** Values of variables and headers may be secrets, so only their names are shown. */
+function formatImportable({ name, agent, path, target, setting, problem }: ImportableServer): string[] {
+  const title = `${toSingleLine(name, MAX_NAME_COLUMNS)}  from ${agent}: ${toSingleLine(path, MAX_TEXT_COLUMNS)}`;
+  if (problem !== undefined) return [title, `    not usable: ${toSingleLine(problem, MAX_TEXT_COLUMNS)}`];
+  const names = [...Object.keys(setting?.env ?? {}), ...Object.keys(setting?.headers ?? {})].join(", ");
+  return [
+    title,
+    `    ${toSingleLine(target, MAX_TEXT_COLUMNS)}`,
+    ...(names === "" ? [] : [`    with ${toSingleLine(names, MAX_TEXT_COLUMNS)}`]),
+  ];
 }
 
 interface Addition {

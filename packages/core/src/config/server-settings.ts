@@ -1,5 +1,5 @@
 import { chmodSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
 import { userConfigDirectory } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
@@ -7,6 +7,7 @@ import { decodeUtf8, encodeUtf8 } from "../infrastructure/text/text-file.ts";
 import { parseText, readConfigFile } from "./document.ts";
 import { ConfigError, createLocationFinder } from "./errors.ts";
 import { removeMember, setMember } from "./jsonc-member.ts";
+import { readConfig } from "./layers.ts";
 import type { McpServerSetting } from "./schema.ts";
 import { CONFIG_NAMES } from "./settings.ts";
 
@@ -52,6 +53,9 @@ export async function changeServer(
     const edited = edit(text, ["mcpServers", name], change);
     if (!("root" in parseText(edited)))
       throw new Error(`${path} cannot be changed; edit mcpServers.${name} yourself.`);
+    // What it says afterwards has to be valid, or every start would fail.
+    if (CONFIG_NAMES.some((each) => each === basename(path)))
+      readConfig({ path, text: edited }, { kind: "keep" }, "skip");
     return encodeUtf8({ text: edited, hasByteOrderMark });
   });
   chmodSync(path, mode & 0o777);

@@ -6,8 +6,14 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { CatalogPrompt, CatalogTool } from "./catalog.ts";
 import { findServers } from "./find-servers.ts";
+import { type ForeignServer, findForeignServers } from "./import-servers.ts";
 import { PROJECT_FILE } from "./project-file.ts";
-import { describeTarget, type ServerDefinition, type ServerTransport } from "./server-definition.ts";
+import {
+  describeTarget,
+  type ServerDefinition,
+  type ServerTransport,
+  toServerDefinition,
+} from "./server-definition.ts";
 import { McpServers } from "./servers.ts";
 import { switchServer } from "./switched-off.ts";
 
@@ -90,6 +96,27 @@ function toStatus(definition: ServerDefinition, servers: McpServers): TestedServ
     offeredTools: catalog?.tools ?? [],
     offeredPrompts: catalog?.prompts ?? [],
   };
+}
+
+/** A server of another program that could be taken over; those that exist here under the same name are left out. */
+export interface ImportableServer extends ForeignServer {
+  /** What would be started or contacted, without secrets. */
+  target: string;
+}
+
+/** The servers that other programs use and that are not configured here, each name once. Nothing is changed. */
+export async function findImportable(place: ManagedPlace): Promise<ImportableServer[]> {
+  const { servers } = await findServers(place);
+  const known = new Set(servers.map(({ name }) => name));
+  const found = findForeignServers(place.environment, place.loaded.projectRoot);
+  return found.flatMap((server) => {
+    if (known.has(server.name)) return [];
+    if (server.setting) known.add(server.name);
+    const { name, path: source, setting = {} } = server;
+    return [
+      { ...server, target: describeTarget(toServerDefinition(name, setting, { origin: "user", source })) },
+    ];
+  });
 }
 
 /** Adds a server to the user's file, or to the project's. @returns the file. @throws Error if there is one already. */

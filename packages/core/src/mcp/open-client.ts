@@ -1,9 +1,9 @@
 import { pathToFileURL } from "node:url";
 import {
+  type AuthProvider,
   Client,
   type ElicitRequestParams,
   type ElicitResult,
-  type OAuthClientProvider,
   SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
@@ -37,7 +37,7 @@ export interface OpenClientOptions {
   /** Creates the transport of a server that is a program. */
   createStdio(): Promise<Transport>;
   /** Signs in; left out where a header does that. */
-  authProvider?: OAuthClientProvider | undefined;
+  authProvider?: AuthProvider | undefined;
 }
 
 /** Servers only write it to their logs. */

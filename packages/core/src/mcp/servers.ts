@@ -7,6 +7,7 @@ import { readCatalog, type ServerCatalog, saveCatalog } from "./catalog.ts";
 import { ServerConnection } from "./connection.ts";
 import type { ClientHooks } from "./open-client.ts";
 import { DEFAULT_TIMEOUT_MS, expandSetting, type ServerDefinition } from "./server-definition.ts";
+import { TokenStore } from "./token-store.ts";
 
 /** Where servers run, and who hears of them. */
 export interface ServersOptions {
@@ -82,8 +83,17 @@ export class McpServers {
     const { environment, loaded, notify } = this.options;
     const setting = expandSetting(definition, environment);
     const { openClient } = await import("./open-client.ts");
+    const isSignedByHeader = Object.keys(setting.headers ?? {}).some((name) => /^authorization$/i.test(name));
+    const authProvider =
+      setting.url === undefined || isSignedByHeader
+        ? undefined
+        : (await import("./oauth.ts")).createTokenProvider(
+            { server: definition.name, url: setting.url, setting },
+            new TokenStore(environment),
+          );
     return openClient({
       setting,
+      authProvider,
       kind: definition.transport,
       hooks,
       roots: [loaded.projectRoot],
