@@ -28,7 +28,7 @@ export function createReadTool(workspace: Workspace, { isBrief }: OfferOptions =
   return {
     name: "read",
     description:
-      "Read a text file, as line number, tab, text (2,000 lines at most), or view an image (PNG, JPEG, GIF, WebP). " +
+      "Read a text file, as line number, tab, text (2,000 lines at most), a PDF or a notebook, or view an image (PNG, JPEG, GIF, WebP). " +
       "Paths may be relative to the working directory. Read a file before you edit or overwrite it.",
     get parameters() {
       return loadParameters().readParameters;

@@ -24,11 +24,6 @@ const MAX_PAGES = 1_000;
 // The library with an ordinary document of 5 MB needs about 100 MB.
 const MAX_MEMORY_BYTES = 400 * 1024 * 1024;
 
-/** True for the bytes of a PDF document. */
-export function isPdf(bytes: Uint8Array): boolean {
-  return Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-");
-}
-
 /**
  * Extracts the text of the pages of a document, on a thread of its own: a small document can expand to gigabytes. Pages
  * that were read before a limit was reached are returned.

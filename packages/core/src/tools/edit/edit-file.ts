@@ -1,3 +1,4 @@
+import { isNotebookName } from "../../infrastructure/text/notebook.ts";
 import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { missingFileError } from "../missing-file.ts";
@@ -5,6 +6,7 @@ import type { EditArguments } from "../parameters.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { missingTextError } from "./missing-text.ts";
+import { planNotebookEdit, showSources, toSourceText } from "./notebook-edit.ts";
 import { type EditOutcome, type EditRequest, planEdit } from "./plan-edit.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 import {
@@ -169,10 +171,12 @@ function planReplacement(
 ): Edited {
   const texts = { old_string: request.oldText, new_string: request.newText };
   assertNoPlaceholders(workspace, { path, before: text, texts });
-  const outcome = planEdit(text, request);
+  const sources = isNotebookName(path) ? toSourceText(text) : undefined;
+  const outcome = sources === undefined ? planEdit(text, request) : planNotebookEdit(text, sources, request);
   const isUnaffected = outcome.kind === "edited" && outcome.isExact && outcome.count === 1;
   if (hasChanged && !(isUnaffected && !request.replaceAll)) throw changedError(path);
-  if (outcome.kind === "missing") throw missingTextError(path, text, request);
+  if (outcome.kind === "missing")
+    throw missingTextError(path, sources === undefined ? text : showSources(sources), request);
   if (outcome.kind === "ambiguous") throw ambiguousError(path, outcome);
   if (outcome.text === text)
     throw new Error(`${path} already has new_string in that place; there is nothing to change.`);

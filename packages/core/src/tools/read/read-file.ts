@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { openRegularFile, readChunks, readStart, specialFileKind } from "../../infrastructure/fs/read.ts";
 import { systemErrorCode, systemErrorText } from "../../infrastructure/system-error.ts";
+import { isNotebookName } from "../../infrastructure/text/notebook.ts";
 import {
   decodeUtf8,
   fileSignature,
@@ -84,6 +85,9 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ReadCont
     const image = await readImage(path, await readStart(file.handle, MAX_IMAGE_FILE_BYTES));
     if (image) return { result: image };
   }
+  if (fileSignature(start) === "PDF document") return { result: await readPdf(file, window) };
+  const notebook = await readAsNotebook(file, window);
+  if (notebook) return { result: notebook };
   if (file.encodingName !== undefined) return readEncoded(file, window, await findNamedEncoding(file, start));
   try {
     // Also beyond the part that is shown: the encoding is that of the whole file.
@@ -96,6 +100,60 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ReadCont
     if (!encoding) throw notTextError(file, start, error);
     return readEncoded(file, window, encoding, error);
   }
+}
+
+// Larger ones need more memory than the limit of their conversion allows.
+const MAX_PDF_BYTES = 50 * 1024 * 1024;
+const MAX_PDF_CHARACTERS = 4_000_000;
+const PDF_TIMEOUT_MS = 20_000;
+
+/** The text of the pages, each after a line with its number; lines are numbered through the document. */
+async function readPdf({ target, handle, size, signal }: OpenFile, window: TextWindow): Promise<ToolResult> {
+  const { path } = target;
+  if (size > MAX_PDF_BYTES)
+    throw new Error(
+      `${path} is a PDF of ${formatBytes(size)}; at most ${formatBytes(MAX_PDF_BYTES)} are read. Use bash with pdftotext.`,
+    );
+  const { readPdfText } = await import("../../infrastructure/text/pdf.ts");
+  const limits = { timeoutMs: PDF_TIMEOUT_MS, maxCharacters: MAX_PDF_CHARACTERS, signal };
+  const { pages, pageCount, problem } = await readPdfText(
+    await readStart(handle, MAX_PDF_BYTES),
+    limits,
+  ).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Cannot read ${path} as a PDF: ${reason.replace(/\.$/, "")}.`);
+  });
+  const text = pages.map((page, index) => `--- page ${index + 1} ---\n${page || "(no text)"}`).join("\n\n");
+  const isWhole = pages.length === pageCount;
+  const missing = isWhole ? "" : `, of which ${pages.length} were read${problem ? `: ${problem}` : ""}`;
+  return showConverted(path, { text, note: `(The text of a PDF of ${pageCount} pages${missing}.)` }, window);
+}
+
+/** Undefined for a file that is no notebook: it is read as text then. */
+async function readAsNotebook(
+  { target: { path }, content, encodingName }: OpenFile,
+  window: TextWindow,
+): Promise<ToolResult | undefined> {
+  if (!content || encodingName !== undefined || !isNotebookName(path)) return undefined;
+  const { readNotebook } = await import("./read-notebook.ts");
+  // Bytes that are not UTF-8 are explained by what reads text.
+  const notebook = await readNotebook(path, new TextDecoder().decode(content));
+  if (!notebook) return undefined;
+  const { images } = notebook;
+  return { ...showConverted(path, notebook, window), ...(images.length > 0 && { images }) };
+}
+
+/** The lines of a text that was made from a file. */
+function showConverted(
+  path: string,
+  { text, note }: { text: string; note: string },
+  window: TextWindow,
+): ToolResult {
+  const collector = createCollector(window);
+  collector.push(text);
+  collector.end();
+  if (collector.lines.length === 0) return toResult(emptyPage(path, collector.lineCount, window.offset));
+  return toResult(toPage(collector, window, [note]));
 }
 
 function toResult({ firstLine, lastLine, ...page }: TextPage): ToolResult {

@@ -36,7 +36,7 @@ export async function toPageText(download: Download, signal: AbortSignal): Promi
 async function convert(download: Download, signal: AbortSignal): Promise<PageText> {
   const { bytes, contentType, address } = download;
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, HEAD_BYTES));
-  if (head.slice(0, 1_024).includes("%PDF-")) return convertPdf(download, signal);
+  if (/^\s*%PDF-/.test(head)) return convertPdf(download, signal);
   const text = decode(download, head);
   if (text === undefined) {
     const type = contentType === "" ? "of an unknown type" : showAddress(contentType);
