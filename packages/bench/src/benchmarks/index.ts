@@ -8,6 +8,7 @@ import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from 
 import { screenParts } from "./screen-parts.ts";
 import { append, list, resume, search } from "./session-files.ts";
 import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
+import { subagents } from "./subagents.ts";
 import { unasked } from "./unasked.ts";
 
 /** All benchmarks, in execution order. */
@@ -29,6 +30,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   checkpoint,
   box,
   jobs,
+  subagents,
   compaction,
   recall,
   knowledge,
