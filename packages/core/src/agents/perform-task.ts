@@ -6,7 +6,7 @@ import type { TaskArguments } from "../tools/parameters.ts";
 import { BackgroundReport } from "./background-report.ts";
 import { DEFAULT_AGENT } from "./built-in.ts";
 import type { AgentDefinition } from "./definition.ts";
-import { composeReport, describeUsage } from "./report.ts";
+import { composeReport } from "./report.ts";
 import { type AgentOutcome, runAgent } from "./run-agent.ts";
 import type { SessionAgent } from "./session-agents.ts";
 import type { AgentSession, TaskToolDeps } from "./task-tool.ts";
@@ -168,7 +168,6 @@ function toResult({ agent, deps }: Task, opened: AgentSession, outcome: AgentOut
       agentId: session.sessionId,
       agent: agent.definition.name,
       ...{ turns, toolCalls, tokens, cost },
-      facts: describeUsage(agent, durationMs),
     },
   };
 }

@@ -73,7 +73,7 @@ function describeProblem({ answer, stopReason, error }: AgentOutcome): string | 
 }
 
 /** `3 turns, 12 calls, 45,120 tokens, $0.0123, 12 s`. */
-export function describeUsage({ usage }: Pick<SessionAgent, "usage">, durationMs: number): string {
+function describeUsage({ usage }: Pick<SessionAgent, "usage">, durationMs: number): string {
   const { turns, toolCalls, tokens, cost } = usage;
   const facts = [
     turns === 1 ? "1 turn" : `${turns} turns`,

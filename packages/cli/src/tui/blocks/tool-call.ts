@@ -15,7 +15,8 @@ const MIN_SHOWN_MS = 1_000;
 export function renderCall(call: SafeCall, renderer: ToolRenderer, context: ToolRenderContext): string[] {
   const { width, theme } = context;
   const head = `${markOf(call.state, theme)} ${theme.bold(call.name)}`;
-  const facts = describeFacts(call, renderer, context);
+  const all = describeFacts(call, renderer, context);
+  const facts = renderer.progress ? fitFacts(all, width - visibleWidth(head)) : all;
   const inner: RendererContext = {
     ...context,
     width: Math.max(1, width - INDENT.length),
@@ -28,6 +29,14 @@ export function renderCall(call: SafeCall, renderer: ToolRenderer, context: Tool
     fitLine(`${head}${title === "" ? "" : ` ${title}`}${shownFacts}`, width),
     ...below.map((line) => (line === "" ? "" : INDENT + fitLine(line, inner.width))),
   ];
+}
+
+// Enough of a title to tell calls apart.
+const MIN_TITLE_COLUMNS = 12;
+
+/** The facts are shortened where they would leave no room for the title. */
+function fitFacts(facts: string, columns: number): string {
+  return fitLine(facts, Math.max(MIN_TITLE_COLUMNS, columns - MIN_TITLE_COLUMNS - 1));
 }
 
 function markOf(state: CallState, theme: Theme): string {

@@ -1,3 +1,4 @@
+import { formatTokens } from "../../print/summary.ts";
 import { visibleWidth, wrapText } from "../screen/screen-text.ts";
 import { firstLines, formatCount, lastLines, moreLines, showPath, wrapIndented } from "../text.ts";
 import type { CallBlock, ToolCallView } from "../view.ts";
@@ -293,7 +294,13 @@ function isNewFile(call: SafeCall): boolean {
 const task: ToolRenderer = {
   title: (call) => [call.text("agent") ?? "general", call.text("description") ?? "?"].join(": "),
   progress: (call) => call.partial,
-  summary: (call) => call.metadataText("facts"),
+  summary(call) {
+    const [tokens, cost] = [call.metadataNumber("tokens"), call.metadataNumber("cost")];
+    if (call.state !== "done" || tokens === undefined) return undefined;
+    return [`${formatTokens(tokens)} tokens`, ...(cost === undefined ? [] : [`$${cost.toFixed(2)}`])].join(
+      " · ",
+    );
+  },
   answer(call, { theme }) {
     const [, ...lines] = call.output.trimEnd().split("\n");
     const shown = firstLines(

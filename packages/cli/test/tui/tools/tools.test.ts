@@ -266,3 +266,32 @@ test("an add_knowledge call shows the type, and whether the content was new", ()
     "  first guests.",
   ]);
 });
+
+describe("a task call", () => {
+  const input = { agent: "explore", description: "Find the parser of tokens", prompt: "Find it." };
+  const running = { ...toolCall("task", input), partial: "grep parseToken · 12k tokens · $0.04" };
+
+  test("is one line while its sub-agent works: the task, the current call, tokens, cost and time", () => {
+    expect(render(running, { width: 100, now: 34_000 })).toEqual([
+      "• task explore: Find the parser of tokens · grep parseToken · 12k tokens · $0.04 · 34 s",
+    ]);
+  });
+
+  test("keeps the beginning of the task where the line is narrow", () => {
+    const [line = "", ...others] = render(running, { width: 40, now: 34_000 });
+    expect(line).toStartWith("• task explore: Fi… · grep");
+    expect(others).toEqual([]);
+  });
+
+  test("shows what it used and the beginning of the report once it has ended", () => {
+    const output =
+      "Sub-agent explore has finished (2 turns).\nIts report:\n\n  In a.ts:1.\nRead: a.ts.\nChanged: b.ts.";
+    const call = toolCall("task", input, { output, metadata: { tokens: 12_400, cost: 0.041 } });
+    expect(render(call, { width: 80 })).toEqual([
+      "✓ task explore: Find the parser of tokens · 12k tokens · $0.04",
+      "    In a.ts:1.",
+      "  Read: a.ts.",
+      "  Changed: b.ts.",
+    ]);
+  });
+});
