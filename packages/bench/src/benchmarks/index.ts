@@ -7,6 +7,7 @@ import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
 import { append, list, resume, search } from "./session-files.ts";
+import { skills } from "./skills.ts";
 import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
 import { subagents } from "./subagents.ts";
 import { unasked } from "./unasked.ts";
@@ -34,6 +35,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   compaction,
   recall,
   knowledge,
+  skills,
   screenStart,
   screenStream,
   screenKeys,

@@ -19,7 +19,7 @@ export type DefinitionReading =
  */
 export async function readDefinition(
   path: string,
-  { boundary }: Pick<DefinitionDirectory, "boundary">,
+  { boundary }: Partial<Pick<DefinitionDirectory, "boundary">>,
 ): Promise<DefinitionReading> {
   const reading = await readCheckedFile(path, MAX_BYTES + 1);
   if (reading.kind === "missing") return { kind: "missing" };

@@ -1,5 +1,6 @@
-import { findSkills, type Skill, type SkippedSkill } from "../skills/find-skills.ts";
+import { findSkills, type SkippedSkill } from "../skills/find-skills.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
+import type { Skill } from "../skills/skill-index.ts";
 import { composeSkillSection } from "../skills/skill-section.ts";
 import { SKILL_TRUST, toSkillItem } from "../skills/trust.ts";
 import { createSkillTool } from "../tools/index.ts";

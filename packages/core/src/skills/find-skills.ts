@@ -11,15 +11,7 @@ import { readDefinition } from "../definitions/read-definition.ts";
 import { readDirectory } from "../infrastructure/fs/directory.ts";
 import { revealInvisible } from "../infrastructure/text/unicode.ts";
 import { parseSkillHead } from "./parse-skill.ts";
-import { type IndexedSkill, SkillIndex } from "./skill-index.ts";
-
-/** A skill that can be loaded. */
-export interface Skill extends IndexedSkill {
-  /** For people, such as `.claude/skills/deploy`. */
-  shown: string;
-  /** The project root for a skill of the project; undefined for one of the user. */
-  boundary: string | undefined;
-}
+import { type Skill, SkillIndex } from "./skill-index.ts";
 
 /** A directory that is not used as a skill. */
 export interface SkippedSkill {
@@ -82,14 +74,9 @@ async function readSkillsOf(
   { environment, isPersistent }: ReadOptions,
 ): Promise<FoundSkills> {
   const { files, links, isCut } = listSkillFiles(directory);
-  const index = await SkillIndex.open(directory, environment);
+  const index = SkillIndex.open(directory, environment);
   const read = await Promise.all(
-    files.map((file) => {
-      const known = index.find(file.path, file.stamp);
-      return known
-        ? toSkill(known, showPath(file.path, directory), directory)
-        : readSkill(file, directory, index);
-    }),
+    files.map((file) => index.find(file.path, file.stamp) ?? readSkill(file, directory, index)),
   );
   if (isPersistent) await index.save();
   const skipped = [
@@ -169,7 +156,7 @@ function findSkillFile(directory: string): SkillFile | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined || stats.isDirectory()) return undefined;
-    return { path, stamp: `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}` };
+    return { path, stamp: `${stats.ino}:${stats.size}:${stats.ctimeMs}` };
   } catch {
     return undefined; // A file with this name's parent is no directory, or it may not be searched.
   }
@@ -187,13 +174,10 @@ async function readSkill(
   const head = parseSkillHead(reading.text, basename(dirname(path)));
   if ("problem" in head) return { shown, reason: head.problem };
   const { realPath, sha256 } = reading;
-  const skill = { ...head, directory: dirname(realPath), path: realPath, sha256 };
+  const { boundary } = directory;
+  const skill = { ...head, directory: dirname(realPath), path: realPath, shown, boundary, sha256 };
   index.add(path, stamp, skill);
-  return toSkill(skill, shown, directory);
-}
-
-function toSkill(skill: IndexedSkill, shown: string, { boundary }: DefinitionDirectory): Skill {
-  return { ...skill, shown, boundary };
+  return skill;
 }
 
 /** The skill's directory, for people. */

@@ -12,7 +12,7 @@ import type { ToolResult } from "../tool/types.ts";
 import type { SkillSource } from "../tools/index.ts";
 import { readFile } from "../tools/read/read-file.ts";
 import type { Workspace } from "../tools/workspace.ts";
-import type { Skill } from "./find-skills.ts";
+import type { Skill } from "./skill-index.ts";
 
 const MAX_FOUND = 10;
 

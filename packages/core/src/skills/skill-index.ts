@@ -1,107 +1,100 @@
 import { join } from "node:path";
 import type { DefinitionDirectory } from "../definitions/directories.ts";
 import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
-import { readCheckedFile } from "../infrastructure/fs/read.ts";
+import { readOwnHead } from "../infrastructure/fs/read.ts";
 import { userStateDirectory } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SkillHead } from "./parse-skill.ts";
 
-/** What the index keeps of a skill. */
-export interface IndexedSkill extends SkillHead {
+/** A skill that can be loaded. */
+export interface Skill extends SkillHead {
   /** The real path of its directory. */
   directory: string;
   /** The real path of its `SKILL.md`. */
   path: string;
+  /** For people, such as `.claude/skills/deploy`. */
+  shown: string;
+  /** The project root for a skill of the project; left out for one of the user. */
+  boundary?: string | undefined;
   /** Of its `SKILL.md`, hexadecimal. */
   sha256: string;
 }
 
-interface IndexEntry {
+interface StoredSkill {
   stamp: string;
-  skill: IndexedSkill;
+  skill: Skill;
 }
 
-const VERSION = 1;
+/** By the place of the skill in its directory, which begins with a slash. */
+type StoredSkills = Record<string, StoredSkill>;
+
+// A file of another version is not read.
+const VERSION = "skills 1";
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * The heads of the skills in one directory, as they were read last: opening 500 files takes longer than a session may
- * take to start. An entry counts only as long as the file's device, inode, size and times are the same. A missing or
+ * take to start. An entry counts only as long as the file's inode, size and change time are the same. A missing or
  * damaged index is an empty one.
  */
 export class SkillIndex {
-  private readonly current = new Map<string, IndexEntry>();
+  private readonly current: StoredSkills = {};
+  private count = 0;
   private isChanged = false;
 
   private constructor(
+    private readonly root: string,
     private readonly path: string | undefined,
-    private readonly before: ReadonlyMap<string, IndexEntry>,
+    private readonly before: Readonly<StoredSkills>,
   ) {}
 
   /** Opens the index of a directory, in the user's state directory, where a project cannot write. */
-  static async open(directory: DefinitionDirectory, environment: Environment): Promise<SkillIndex> {
+  static open({ path: root, boundary }: DefinitionDirectory, environment: Environment): SkillIndex {
     const state = userStateDirectory(environment);
-    if (state === undefined) return new SkillIndex(undefined, new Map());
-    const id = Bun.SHA256.hash(JSON.stringify([directory.path, directory.boundary]), "hex").slice(0, 16);
+    if (state === undefined) return new SkillIndex(root, undefined, {});
+    const id = Bun.SHA256.hash(JSON.stringify([root, boundary]), "hex").slice(0, 16);
     const path = join(state, "skills", `${id}.json`);
-    return new SkillIndex(path, await readIndex(path));
+    return new SkillIndex(root, path, readIndex(path));
   }
 
-  /** The skill, if its file has not changed since it was read. */
-  find(path: string, stamp: string): IndexedSkill | undefined {
-    const entry = this.before.get(path);
-    if (entry?.stamp !== stamp) return undefined;
-    this.current.set(path, entry);
-    return entry.skill;
+  /** The skill of a `SKILL.md`, if the file has not changed since it was read. */
+  find(file: string, stamp: string): Skill | undefined {
+    const key = file.slice(this.root.length);
+    const stored = this.before[key];
+    if (stored?.stamp !== stamp) return undefined;
+    this.keep(key, stored);
+    return stored.skill;
   }
 
-  add(path: string, stamp: string, skill: IndexedSkill): void {
-    this.current.set(path, { stamp, skill });
+  add(file: string, stamp: string, skill: Skill): void {
+    this.keep(file.slice(this.root.length), { stamp, skill });
     this.isChanged = true;
   }
 
   /** Saves what was found and added; nothing if that is what is saved already. */
   async save(): Promise<void> {
     if (this.path === undefined) return;
-    if (!this.isChanged && this.current.size === this.before.size) return;
-    const text = JSON.stringify({ version: VERSION, entries: [...this.current] });
+    if (!this.isChanged && this.count === Object.keys(this.before).length) return;
+    const text = JSON.stringify(this.current);
+    const content = `${VERSION} ${Bun.SHA256.hash(text, "hex")}\n${text}`;
     // Without the index, the next session reads the files again.
-    await updatePrivateFile(this.path, () => new TextEncoder().encode(text)).catch(() => {});
+    await updatePrivateFile(this.path, () => new TextEncoder().encode(content)).catch(() => {});
+  }
+
+  private keep(key: string, stored: StoredSkill): void {
+    this.current[key] = stored;
+    this.count += 1;
   }
 }
 
-async function readIndex(path: string): Promise<Map<string, IndexEntry>> {
-  const reading = await readCheckedFile(path, MAX_BYTES);
-  if (reading.kind !== "file" || reading.file.concern !== undefined) return new Map();
+/** The file's first line has a hash of the rest: what has it was written here, and its fields need no check. */
+function readIndex(path: string): StoredSkills {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(reading.file.content));
-    if (!isRecord(value) || value.version !== VERSION || !Array.isArray(value.entries)) return new Map();
-    const entries: unknown[] = value.entries;
-    return new Map(entries.filter(isEntry));
+    const text = new TextDecoder().decode(readOwnHead(path, MAX_BYTES));
+    const [head = ""] = text.split("\n", 1);
+    const rest = text.slice(head.length + 1);
+    return head === `${VERSION} ${Bun.SHA256.hash(rest, "hex")}` ? JSON.parse(rest) : {};
   } catch {
-    return new Map(); // Damaged: it is written anew.
+    return {}; // Missing, or not only the user's to write: it is written anew.
   }
-}
-
-function isEntry(value: unknown): value is [string, IndexEntry] {
-  if (!Array.isArray(value) || typeof value[0] !== "string" || !isRecord(value[1])) return false;
-  const { stamp, skill } = value[1];
-  return typeof stamp === "string" && isSkill(skill);
-}
-
-function isSkill(value: unknown): value is IndexedSkill {
-  if (!isRecord(value)) return false;
-  const texts = [value.name, value.description, value.directory, value.path, value.sha256];
-  const flags = [value.isModelInvocable, value.isUserInvocable];
-  const lists = [value.allowedTools, value.argumentNames, value.warnings];
-  return (
-    texts.every((text) => typeof text === "string") &&
-    flags.every((flag) => typeof flag === "boolean") &&
-    lists.every((list) => Array.isArray(list) && list.every((entry) => typeof entry === "string")) &&
-    ["string", "undefined"].includes(typeof value.argumentHint)
-  );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

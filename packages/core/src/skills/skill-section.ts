@@ -1,4 +1,4 @@
-import type { Skill } from "./find-skills.ts";
+import type { Skill } from "./skill-index.ts";
 
 // The rule of thumb for the fixed part of a request.
 const CHARACTERS_PER_TOKEN = 4;
@@ -32,6 +32,8 @@ function listWithDescriptions(skills: readonly Skill[], room: number): string | 
     LONGEST_DESCRIPTION,
     Math.max(...skills.map(({ description }) => description.length)),
   );
+  // The shortest list is measured without building it: there may be thousands of skills.
+  if (skills.length * LEAST_DESCRIPTION > room) return undefined;
   if (fits(longest)) return toList(longest);
   if (!fits(LEAST_DESCRIPTION)) return undefined;
   let [fitting, tooLong] = [LEAST_DESCRIPTION, longest];

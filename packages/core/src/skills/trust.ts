@@ -1,7 +1,8 @@
 import { join, relative } from "node:path";
 import type { TrustItem, TrustKind } from "../config/trust-items.ts";
 import { findNestedDirectories, SKILL_LOCATIONS } from "../definitions/directories.ts";
-import { readSkills, type Skill } from "./find-skills.ts";
+import { readSkills } from "./find-skills.ts";
+import type { Skill } from "./skill-index.ts";
 
 /** The skills of a project, as they need trust. */
 export const SKILL_TRUST: TrustKind = {

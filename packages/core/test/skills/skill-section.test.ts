@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Skill } from "../../src/skills/find-skills.ts";
+import type { Skill } from "../../src/skills/skill-index.ts";
 import { composeSkillSection } from "../../src/skills/skill-section.ts";
 
 function makeSkills(count: number, description: string, more: Partial<Skill> = {}): Skill[] {

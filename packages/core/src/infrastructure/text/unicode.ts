@@ -45,6 +45,7 @@ function joins(text: string, start: number, end: number): boolean {
 
 /** A name or path on one line, with invisible characters written as `\u{…}`. */
 export function revealInvisible(name: string): string {
+  if (/^[\x20-\x7e]*$/.test(name)) return name;
   return name.replace(EACH_INVISIBLE, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
