@@ -9,11 +9,7 @@ import { SOAK_KINDS } from "../src/soak/arguments.ts";
 const PACKAGES = join(import.meta.dir, "..", "..");
 
 /** The number of cases of each group. */
-<<<<<<< HEAD
-const COUNTS = { SEC: 35, BOX: 16, REL: 46, PRO: 19, SUB: 11 };
-=======
-const COUNTS = { SEC: 36, BOX: 16, REL: 46, PRO: 19 };
->>>>>>> 97bdfdc (feat(skills): 500 skills are measured, and each agent has a page)
+const COUNTS = { SEC: 36, BOX: 16, REL: 46, PRO: 19, SUB: 11 };
 const MOST_WORDS = 6;
 
 interface Case {
