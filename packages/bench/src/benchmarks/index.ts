@@ -2,6 +2,7 @@ import type { Benchmark } from "../figure.ts";
 import { box } from "./box.ts";
 import { grep, memory, streaming, toolCalls } from "./calls.ts";
 import { compaction, knowledge, recall } from "./context.ts";
+import { evidence } from "./evidence.ts";
 import { jobs } from "./jobs.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
@@ -32,6 +33,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   box,
   jobs,
   subagents,
+  evidence,
   compaction,
   recall,
   knowledge,

@@ -34,7 +34,7 @@ export class SessionEvidence {
   private wasAsked = false;
 
   constructor(
-    private readonly scope: SessionScope,
+    private readonly scope: Pick<SessionScope, "cwd" | "root">,
     { checks = [], required = [] }: EvidenceOptions,
   ) {
     this.own = checks.map(({ name, command, kind }) => ({ name, kind, pattern: toPattern(command) }));

@@ -1,6 +1,7 @@
 import { nearestName } from "@diligent/core/light";
 import { AGENTS } from "./agent-commands.ts";
 import { COMPACT, PIN } from "./compact-commands.ts";
+import { EVIDENCE } from "./evidence-command.ts";
 import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
 import { JOBS } from "./job-commands.ts";
 import { NETWORK } from "./network-commands.ts";
@@ -14,7 +15,7 @@ import { REDO, UNDO } from "./undo-commands.ts";
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   HELP,
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT, PIN],
-  ...[MODEL, THINKING, CONTEXT, COST, NETWORK, STATUS],
+  ...[MODEL, THINKING, CONTEXT, COST, NETWORK, EVIDENCE, STATUS],
   ...[INIT, KNOWLEDGE, AGENTS, JOBS],
   ...[DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
   ...[SETTINGS, CONFIG, LOGIN, LOGOUT, PERMISSIONS, TRUST, RELOAD],
