@@ -143,6 +143,12 @@ describe("a session", () => {
     expect(
       savedLines(place).flatMap(({ type, modelId }) => (type === "model_change" ? [modelId] : [])),
     ).toEqual([...["gpt-5.4", "local/m", "claude-sonnet-5"]]);
+    const { stdout } = await runDiligent(place, ["sessions", "show", "1", "--entries"]);
+    expect(stdout.match(/(?<= model: )\S+/g)).toEqual([
+      "openai/gpt-5.4",
+      "local/m",
+      "anthropic/claude-sonnet-5",
+    ]);
   });
 
   test("that used a server continues with it, and says so if it is no longer configured", async () => {

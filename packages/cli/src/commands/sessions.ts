@@ -297,6 +297,11 @@ function formatMessage(message: Message): string {
   }
 }
 
+/** A model of a compatible server has its provider in its id. */
+function modelOf({ provider, modelId }: { provider: string; modelId: string }): string {
+  return modelId.startsWith(`${provider}/`) ? modelId : `${provider}/${modelId}`;
+}
+
 /** A whole entry, under a line that starts with its id. */
 function formatEntry(entry: SessionEntry): string {
   switch (entry.type) {
@@ -314,7 +319,7 @@ function formatEntry(entry: SessionEntry): string {
     case "branch_summary":
       return `${mark(entry.id, `summary of the branch ending in ${entry.fromId}`)}\n${indent(entry.summary)}`;
     case "model_change":
-      return mark(entry.id, `model: ${entry.provider}/${entry.modelId}`);
+      return mark(entry.id, `model: ${modelOf(entry)}`);
     case "session_info":
       return mark(entry.id, `name: ${entry.name ?? "(none)"}`);
     case "label":
