@@ -59,16 +59,32 @@ export function coerceCall(given: ToolCallBlock, registry: ToolRegistry): ToolCa
   return { ...call, name, input };
 }
 
+// A directory in which the shell changes nothing.
+const PLAIN_WORD =
+  /(?:"(?<double>[^"$`\\\n]+)"|'(?<single>[^'\n]+)'|(?<bare>[^\s"'$`\\*?[\]{}~#!;&|<>()=-][^\s"'$`\\*?[\]{};&|<>()]*))/;
 // With or without quotes around the delimiter: nothing in a patch is meant for the shell.
-const TYPED_PATCH = /^\s*(?:apply_patch|applypatch)\s*<<-?\s*(["']?)(\w+)\1[ \t]*\r?\n([\s\S]*?)\r?\n\2\s*$/;
+const TYPED_PATCH = new RegExp(
+  `^\\s*(?:cd\\s+${PLAIN_WORD.source}\\s*&&\\s*)?(?:apply_patch|applypatch)\\s*<<-?\\s*(?<quote>["']?)(?<end>\\w+)\\k<quote>` +
+    "[ \\t]*\\r?\\n(?<patch>[\\s\\S]*?)\\r?\\n\\k<end>\\s*$",
+);
+const PATCH_PATH = /^(\*\*\* (?:(?:Add|Delete|Update) File|Move to): )(?!\/)/gm;
 
-/** A patch that a model types into the shell, as it was trained to, becomes a call of the tool. */
+/** A patch that a model types into the shell, as it was trained to, also after a `cd`, becomes a call of the tool. */
 function toPatchCall(call: ToolCallBlock, registry: ToolRegistry): ToolCallBlock {
   if (!registry.names.includes("apply_patch") || findToolName(call.name, registry.names) !== "bash")
     return call;
   const command = call.input.command ?? call.input.cmd;
-  const [, , , patch] = (typeof command === "string" && TYPED_PATCH.exec(command)) || [];
-  return patch === undefined ? call : { ...call, name: "apply_patch", input: { patch } };
+  const found = typeof command === "string" ? TYPED_PATCH.exec(command)?.groups : undefined;
+  if (found?.patch === undefined) return call;
+  const directory = (found.double ?? found.single ?? found.bare)?.replace(/\/+$/, "");
+  // An option, the previous directory, or a name that the tool would read as the home directory.
+  if (directory !== undefined && /^[-~]/.test(directory)) return call;
+  // Every other line of a patch begins with a mark of its own.
+  const patch =
+    directory === undefined
+      ? found.patch
+      : found.patch.replace(PATCH_PATH, (header) => `${header}${directory}/`);
+  return { ...call, name: "apply_patch", input: { patch } };
 }
 
 /** The name among `names` that is meant by `name`, which may be another agent's name for it. */

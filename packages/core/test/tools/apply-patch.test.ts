@@ -337,11 +337,42 @@ describe("a patch that is typed into the shell", () => {
 
   test.each([
     `apply_patch <<'EOF'\n${patch}\nEOF\nrm -rf x`,
-    `cd sub && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd sub; apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd sub && cd x && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd $HOME && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd "$HOME" && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd ~/x && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd -P x && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd s* && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd "-" && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd '~' && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd - && apply_patch <<'EOF'\n${patch}\nEOF`,
+    `cd sub && ls && apply_patch <<'EOF'\n${patch}\nEOF`,
     "apply_patch --help",
     "echo apply_patch",
   ])("together with other commands is left to the shell: %j", (command) => {
     expect(coerce("bash", command)).toEqual(["bash", { command }]);
+  });
+
+  test.each([
+    ["sub", "sub"],
+    ["sub/dir/", "sub/dir"],
+    ['"a b"', "a b"],
+    ["'a b'", "a b"],
+    ["/abs", "/abs"],
+    ["../up", "../up"],
+  ])("after cd %s is a call with paths from there", (word, directory) => {
+    const typed = [
+      ...["*** Begin Patch", "*** Update File: a.txt", "*** Move to: d/b.txt", "-*** Add File: x", "+y"],
+      ...["*** Add File: c.txt", "+*** Delete File: z", "*** Delete File: /abs/d.txt", "*** End Patch"],
+    ];
+    const expected = typed.map((line) =>
+      /^\*\*\* (?:\w+ File|Move to): (?!\/)/.test(line) ? line.replace(": ", `: ${directory}/`) : line,
+    );
+    expect(coerce("bash", `cd ${word} && apply_patch <<'EOF'\n${typed.join("\n")}\nEOF`)).toEqual([
+      "apply_patch",
+      { patch: expected.join("\n") },
+    ]);
   });
 
   test("is left to the shell where there is no such tool", () => {
