@@ -200,6 +200,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     contextWindow: model.contextWindow,
     path: () => opened?.branches.path ?? [],
     resolvePath: (given) => resolveFilePath({ cwd, environment }, given),
+    systemPrompt: () => opened?.systemPrompt,
+    warn: (warning) => opened?.report({ type: "notice", ...toNotice(warning) }),
   });
   const files = new FileTracker();
   const scope: SessionScope = {

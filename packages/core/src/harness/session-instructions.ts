@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { ConfigWarning } from "../config/errors.ts";
 import { MAX_INSTRUCTION_CHARACTERS } from "../config/instruction-file.ts";
 import { type DiscoveredInstruction, instructionHeading } from "../config/instructions.ts";
@@ -12,6 +12,7 @@ import { findCall } from "../session/pruned-results.ts";
 import { recalledText } from "../session/recall.ts";
 import type { SessionEntry } from "../session/types.ts";
 import type { Tool, ToolResult } from "../tool/types.ts";
+import type { ToolCallBlock } from "../types.ts";
 
 /** What the instructions of a session depend on. */
 interface SessionInstructionDeps {
@@ -23,6 +24,10 @@ interface SessionInstructionDeps {
   path(): readonly SessionEntry[];
   /** The absolute path that a tool's argument names. @throws Error for an invalid one. */
   resolvePath(given: string): string;
+  /** The system prompt of the next request; undefined before the conversation is open. */
+  systemPrompt(): string | undefined;
+  /** Reports an instruction file that cannot be used, or only in part, to the user. */
+  warn(warning: ConfigWarning): void;
 }
 
 /** A file whose content the model knows. */
@@ -39,12 +44,15 @@ const OUTDATED: Omit<LoadedFile, "realPath"> = { content: "", signature: "outdat
 interface MarkedResult {
   text: string;
   marks: readonly string[];
-  /** The path that its call names. */
-  given: string | undefined;
+  /** Its call, if that is known. */
+  call: Pick<ToolCallBlock, "name" | "input"> | undefined;
 }
 
-/** The tools that read, search or change files by path. */
-const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "edit", "write", "ls", "glob", "grep"]);
+/** The tools that read, search or change files. */
+const FILE_TOOLS: ReadonlySet<string> = new Set([
+  ...["read", "edit", "write", "ls", "glob", "grep"],
+  ...["apply_patch", "bash"],
+]);
 
 // In a small window, a tenth of it, at four characters per token.
 const CHARACTERS_PER_WINDOW_TOKEN = 0.4;
@@ -63,12 +71,20 @@ export class SessionInstructions {
   private readonly pending = new Set<string>();
   private pendingFor: SessionEntry | undefined;
   private isRestored = false;
+  /** Those of every prompt so far, the newest last: undoing a compaction brings an earlier prompt back. */
+  private readonly everInPrompt: DiscoveredInstruction[] = [];
+  /** The prompt that the loaded files were compared with. */
+  private knownPrompt: string | undefined;
+  /** The messages of warnings that were reported. */
+  private readonly warned = new Set<string>();
 
   constructor(private readonly deps: SessionInstructionDeps) {}
 
   /** Call it with the instructions of each new system prompt. */
   usePrompt(instructions: readonly DiscoveredInstruction[]): void {
     this.inPrompt = instructions;
+    this.knownPrompt = undefined;
+    this.everInPrompt.push(...instructions);
     for (const instruction of instructions) this.remember(instruction);
   }
 
@@ -77,7 +93,8 @@ export class SessionInstructions {
     for (const tool of tools) {
       if (!FILE_TOOLS.has(tool.name)) continue;
       const { execute } = tool;
-      tool.execute = async (args, context) => this.extend(await execute.call(tool, args, context), args);
+      tool.execute = async (args, context) =>
+        this.extend(await execute.call(tool, args, context), { name: tool.name, input: args });
     }
     return tools;
   }
@@ -89,23 +106,43 @@ export class SessionInstructions {
       const results = this.listMarkedResults();
       if (results.length > 0) return this.restore(results).then(() => this.noteChanges());
     }
+    this.comparePrompt();
     const changed = [...this.loaded].filter(([path, { signature }]) => signatureOf(path) !== signature);
     return changed.length === 0 ? undefined : this.describeChanges(changed.map(([path]) => path));
+  }
+
+  /** After a compaction was undone: finds out which instructions differ from those of the restored prompt. */
+  private comparePrompt(): void {
+    const prompt = this.deps.systemPrompt();
+    if (prompt === undefined || prompt === this.knownPrompt) return;
+    this.knownPrompt = prompt;
+    const texts = contextMessages(this.deps.path()).map(({ message }) => recalledText(message));
+    for (const path of new Set(this.everInPrompt.map((instruction) => instruction.path))) {
+      const told = this.everInPrompt.findLast(
+        (each) => each.path === path && prompt.includes(toShownText(each)),
+      );
+      const newest = this.inPrompt.findLast((each) => each.path === path);
+      if (told?.content === newest?.content) continue;
+      const later = texts.findLast(
+        (text) => text.includes(instructionHeading({ path })) || text.includes(describeRemoval(path)),
+      );
+      const isTold = newest ? later?.includes(toShownText(newest)) : later?.includes(describeRemoval(path));
+      if (!isTold)
+        this.loaded.set(path, { ...OUTDATED, content: told?.content ?? "", realPath: realPathOf(path) });
+    }
   }
 
   /** Finds out which files below the working directory an earlier process has added to results of this session. */
   private async restore(results: readonly MarkedResult[]): Promise<void> {
     const texts = contextMessages(this.deps.path()).map(({ message }) => recalledText(message));
-    for (const { text, marks, given } of results) {
-      const found = given === undefined ? [] : await this.findNested(given);
+    for (const { text, marks, call } of results) {
+      const found = await this.findNested(call);
       for (const instruction of found) {
         const { path, content, mark } = instruction;
         const heading = instructionHeading({ path });
         const last = texts.findLast((each) => each.includes(heading));
         if (last === undefined) continue;
-        const isTold = [heading, instructionHeading(instruction)].some((each) =>
-          last.includes(`${each}\n${content.trimEnd()}`),
-        );
+        const isTold = [{ path, content }, instruction].some((each) => last.includes(toShownText(each)));
         if (isTold || (last === text && marks.includes(mark))) this.remember(instruction);
         else this.loaded.set(path, { ...OUTDATED, realPath: realPathOf(path) });
       }
@@ -117,25 +154,50 @@ export class SessionInstructions {
     }
   }
 
+  /** The instructions for what a call names, general before specific, each once. */
   private async findNested(
-    given: string,
+    call: MarkedResult["call"],
     onWarning?: (warning: ConfigWarning) => void,
   ): Promise<NestedInstruction[]> {
-    const { cwd, environment, resolvePath } = this.deps;
+    const { cwd, environment } = this.deps;
+    const paths = call ? await this.listPaths(call) : [];
+    if (paths.length === 0) return [];
     const { findNestedInstructions } = await import("../config/nested-instructions.ts");
-    return findNestedInstructions(resolvePath(given), {
-      cwd,
-      environment,
-      inPrompt: this.inPrompt,
-      onWarning,
-    });
+    const found = new Map<string, NestedInstruction>();
+    for (const path of paths) {
+      const options = { cwd, environment, inPrompt: this.inPrompt, onWarning };
+      for (const instruction of await findNestedInstructions(path, options))
+        if (!found.has(instruction.path)) found.set(instruction.path, instruction);
+    }
+    return [...found.values()];
   }
 
-  private async extend(result: ToolResult, args: Record<string, unknown>): Promise<ToolResult> {
-    const given = givenPath(args);
-    if (result.isError || given === undefined) return result;
+  /** The absolute paths that a call names. */
+  private async listPaths({ name, input }: NonNullable<MarkedResult["call"]>): Promise<string[]> {
+    const { cwd, resolvePath } = this.deps;
+    if (name === "bash") {
+      if (typeof input.command !== "string") return [];
+      const { findCommandPaths } = await import("../tools/shell/printed-files.ts");
+      return findCommandPaths({ cwd }, input.command).filter((path) => existsSync(path));
+    }
+    if (name === "apply_patch") {
+      const headers = typeof input.patch === "string" ? input.patch.matchAll(PATCHED_FILE) : [];
+      return [...headers].map(([, path = ""]) => resolvePath(path.trim()));
+    }
+    const given = input.file_path ?? input.path;
+    return typeof given === "string" && given !== "" ? [resolvePath(given)] : [];
+  }
+
+  private async extend(result: ToolResult, call: NonNullable<MarkedResult["call"]>): Promise<ToolResult> {
+    // A command that reports an error has worked with its files all the same.
+    if (result.isError && call.name !== "bash") return result;
     const warnings: ConfigWarning[] = [];
-    const found = await this.findNested(given, (warning) => warnings.push(warning));
+    const found = await this.findNested(call, (warning) => {
+      if (this.warned.has(warning.message)) return;
+      this.warned.add(warning.message);
+      warnings.push(warning);
+      this.deps.warn(warning);
+    });
     if (found.length === 0) return result;
     const told = this.findTold();
     const added = found.filter(({ mark }) => !told.has(mark)).slice(0, MAX_FILES);
@@ -175,8 +237,7 @@ export class SessionInstructions {
       if (entry.type !== "message" || entry.message !== message || message.role !== "tool_result") return [];
       const marks = message.metadata?.instructions;
       if (typeof marks !== "string") return [];
-      const given = givenPath(findCall(entries, index)?.input ?? {});
-      return [{ text: recalledText(message), marks: marks.split(" "), given }];
+      return [{ text: recalledText(message), marks: marks.split(" "), call: findCall(entries, index) }];
     });
   }
 
@@ -234,10 +295,11 @@ function describeRemoval(path: string): string {
   return `${revealInvisible(path)} is gone or unusable; its instructions no longer apply.`;
 }
 
-/** The path that a call names, if any. */
-function givenPath(args: Record<string, unknown>): string | undefined {
-  const given = args.file_path ?? args.path;
-  return typeof given === "string" && given !== "" ? given : undefined;
+const PATCHED_FILE = /^\*\*\* (?:(?:Add|Delete|Update) File|Move to): (.+)$/gm;
+
+/** As in the system prompt and in results. */
+function toShownText(instruction: DiscoveredInstruction): string {
+  return `${instructionHeading(instruction)}\n${instruction.content.trimEnd()}`;
 }
 
 function realPathOf(path: string): string {
@@ -252,7 +314,7 @@ function fitInstructions(instructions: readonly DiscoveredInstruction[], maxChar
     if (content.length > left)
       return `Instructions from: ${revealInvisible(path)} are too long to be shown here. Read the file before you work below its directory.`;
     left -= content.length;
-    return `${instructionHeading(instruction)}\n${content.trimEnd()}`;
+    return toShownText(instruction);
   });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAgent } from "../../src/harness/agent.ts";
 import { createHarness } from "../../src/harness/harness.ts";
@@ -15,7 +15,7 @@ const read = (...paths: string[]) => ({
   toolCalls: paths.map((file_path) => ({ name: "read", input: { file_path } })),
 });
 
-async function open(turns: object[], options: object = {}) {
+async function open(turns: object[], options: object = {}, answer?: "once") {
   const directory = realpathSync(makeTempDir());
   const cwd = join(directory, "project");
   mkdirSync(join(cwd, ".git"), { recursive: true });
@@ -23,6 +23,7 @@ async function open(turns: object[], options: object = {}) {
   put(join(cwd, "pkg", "AGENTS.md"), "Package rule.");
   put(join(cwd, "pkg", "a.txt"), "alpha");
   put(join(cwd, "pkg", "b.txt"), "beta");
+  put(join(directory, ".config", "diligent", "diligent.jsonc"), { sandbox: "off" });
   const script = parseScript(
     JSON.stringify({ version: 1, contextWindow: 60_000, turns, ...options }),
     "script.json",
@@ -32,6 +33,7 @@ async function open(turns: object[], options: object = {}) {
   const agent = await createAgent({
     cwd,
     environment: { HOME: directory, PATH: process.env.PATH },
+    ...(answer && { approve: async () => answer }),
     model: {
       model: scriptedModel("script.json", script),
       streamFunction: (model, context, options) => {
@@ -98,6 +100,84 @@ describe("instructions below the working directory", () => {
     expect(outputs).toHaveLength(1);
     expect(outputs.flatMap(toldIn)).toEqual(["pkg/AGENTS.md"]);
   });
+});
+
+describe("calls that name files in other ways", () => {
+  const patch = "*** Begin Patch\n*** Update File: pkg/a.txt\n-alpha\n+gamma\n*** End Patch";
+  const bash = (command: string) => ({ name: "bash", input: { command } });
+
+  test.each<[what: string, call: object, isAdded: boolean]>([
+    ["a patch", { name: "apply_patch", input: { patch } }, true],
+    ["a command that names a file", bash("cat pkg/a.txt"), true],
+    ["a command in the directory", bash("cd pkg && ls"), true],
+    ["a command that names a quoted file", bash('grep -c alpha "pkg/a.txt"'), true],
+    ["a command that names no such file", bash("ls pkg2; echo pkg/missing.txt"), false],
+  ])("add the instructions of its directory: %s", async (_, call, isAdded) => {
+    await using session = await open(
+      [{ toolCalls: [call] }, read("pkg/b.txt"), { text: "done" }],
+      {},
+      "once",
+    );
+    await session.agent.prompt("go");
+    const [first = "", second = ""] = outputsOf(session.requests.at(-1)?.messages);
+    expect(first.includes("Package rule.")).toBe(isAdded);
+    expect(second.includes("Package rule.")).toBe(!isAdded);
+  });
+});
+
+test("an instruction file below the working directory that cannot be used is reported once", async () => {
+  await using session = await open([read("pkg/a.txt"), read("pkg/b.txt"), { text: "done" }]);
+  rmSync(join(session.cwd, "pkg", "AGENTS.md"));
+  symlinkSync("/etc/hostname", join(session.cwd, "pkg", "AGENTS.md"));
+  const notices: string[] = [];
+  session.agent.subscribe((event) => {
+    if (event.type === "notice") notices.push(event.message);
+  });
+  await session.agent.prompt("go");
+  expect(notices).toEqual([expect.stringContaining("pkg/AGENTS.md")]);
+});
+
+test("what a restored prompt does not say is noted after a compaction was undone", async () => {
+  const directory = realpathSync(makeTempDir());
+  const cwd = join(directory, "project");
+  mkdirSync(join(cwd, ".git"), { recursive: true });
+  put(join(cwd, "AGENTS.md"), "First rule.");
+  put(join(cwd, "CLAUDE.md"), "Removed rule.");
+  const turns = ["one", "two", "three", "four"].map((text) => ({ text: text.repeat(2_000) }));
+  const script = parseScript(
+    JSON.stringify({ version: 1, contextWindow: 60_000, turns, summaries: [{ text: GOOD_SUMMARY }] }),
+    "script.json",
+  );
+  const played = createScriptedStream(script, { startAtTurn: 0 });
+  const requests: StreamContext[] = [];
+  const harness = await createHarness({ cwd, environment: { HOME: directory, PATH: process.env.PATH } });
+  const { session } = await harness.openSession(
+    { fresh: true },
+    {
+      model: {
+        model: scriptedModel("script.json", script),
+        streamFunction: (model, context, options) => {
+          requests.push(structuredClone(context));
+          return played(model, context, options);
+        },
+      },
+    },
+  );
+  const say = (content: string) => session.run({ role: "user", content, timestamp: 0 }).result();
+  await say("one");
+  await say("two");
+  put(join(cwd, "AGENTS.md"), "Second rule.");
+  rmSync(join(cwd, "CLAUDE.md"));
+  expect((await session.compact()).kind).toBe("compacted");
+  expect((await session.undoCompaction()).kind).toBe("undone");
+  await say("three");
+  const { systemPrompt, messages } = requests.at(-1) ?? { messages: [] };
+  expect(systemPrompt).toContain("First rule.");
+  expect(JSON.stringify(messages.at(-1))).toContain("Second rule.");
+  expect(JSON.stringify(messages.at(-1))).toContain("CLAUDE.md is gone or unusable");
+  await say("four");
+  expect(JSON.stringify(requests.at(-1)?.messages.at(-1))).not.toContain("rule");
+  await harness.close();
 });
 
 describe("a change of an instruction file", () => {

@@ -18,14 +18,17 @@ const MAX_PATHS = 100;
  * @param output as the model receives it.
  */
 export function recordPrintedFiles(workspace: Workspace, command: string, output: string): void {
-  for (const path of findNamedPaths(workspace, command)) {
+  for (const path of findCommandPaths(workspace, command)) {
     const printed = readIfPrinted(path, output);
     if (printed) workspace.files.recordRead(printed.realPath, printed.fingerprint, printed);
   }
 }
 
 /** Absolute paths that words of the command may name; most of them do not exist. */
-function findNamedPaths({ cwd, commandTemporary }: Workspace, command: string): string[] {
+export function findCommandPaths(
+  { cwd, commandTemporary }: Pick<Workspace, "cwd" | "commandTemporary">,
+  command: string,
+): string[] {
   if (command.length > MAX_COMMAND_CHARS || command.includes("\0")) return [];
   const names = command.match(/"[^"\n]+"|'[^'\n]+'|[^\s"';&|()<>]+/g) ?? [];
   const words = [...new Set(names.map((name) => name.replace(/^(["'])(.*)\1$/, "$2")))];
