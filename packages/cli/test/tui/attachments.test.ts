@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { codeCell, createNotebook, streamOutput } from "../../../core/test/support/notebook-documents.ts";
+import { createPdf } from "../../../core/test/support/pdf-documents.ts";
 import { attachFiles } from "../../src/tui/prompt/attachments.ts";
 import { createTemporaryProject } from "../support/temporary-project.ts";
 
@@ -231,4 +233,35 @@ test("a damaged image is left out with a note", async () => {
   const { content, notes } = await place.attach("@cut.png");
   expect(content).toBe("@cut.png");
   expect(notes).toEqual([expect.stringContaining("Cannot attach cut.png: ")]);
+});
+
+test("a PDF is attached as the text of its pages, and a notebook as its cells", async () => {
+  using place = setUp();
+  writeFileSync(join(place.project, "paper.pdf"), createPdf(["First", "Second"]));
+  place.write("a.ipynb", createNotebook([codeCell("one", "x = 1", [streamOutput("done\n")])]));
+  const { content, notes } = await place.attach("read @paper.pdf and @a.ipynb");
+  expect(texts({ content })).toEqual([
+    "paper.pdf: The text of a PDF of 2 pages.",
+    "Attached file paper.pdf:\n```\n--- page 1 ---\nFirst\n\n--- page 2 ---\nSecond\n```",
+    "a.ipynb: A notebook of 1 cell.",
+    "Attached file a.ipynb:\n```\n--- cell 1 (code, id one, run 1) ---\nx = 1\n--- stdout ---\ndone\n```",
+  ]);
+  expect(notes).toEqual(["Read paper.pdf (5 lines)", "Read a.ipynb (4 lines)"]);
+});
+
+test("a long document is cut, and a damaged one is not attached", async () => {
+  using place = setUp();
+  writeFileSync(
+    join(place.project, "long.pdf"),
+    createPdf(Array.from({ length: 600 }, () => "a line of words that fits on the page")),
+  );
+  writeFileSync(join(place.project, "bad.pdf"), createPdf(["One"]).slice(0, 60));
+  place.write("text.pdf", "only text\n");
+  const { content, notes } = await place.attach("read @long.pdf, @bad.pdf and @text.pdf");
+  expect(texts({ content }).join("").length).toBeLessThan(35_000);
+  expect(notes).toEqual([
+    expect.stringMatching(/^Read long\.pdf \([\d,]+ lines, the first [\d.]+ of [\d.]+ KB\)$/),
+    expect.stringContaining("Cannot attach bad.pdf: Cannot read bad.pdf as a PDF:"),
+    "Read text.pdf (1 line)",
+  ]);
 });

@@ -20,5 +20,6 @@ export { type ProbeOptions, probeSandbox, type SandboxFailure } from "../sandbox
 export { calibrationKey, readCalibration } from "../session/compaction/calibration.ts";
 export { readShellNote, type ShellNote, toShellNote } from "../session/summary-message.ts";
 export { compareTexts } from "../tools/file-tools.ts";
+export { readPromptDocument } from "../tools/read/read-document.ts";
 export { type PromptImage, readPromptImage } from "../tools/read/read-image.ts";
 export { runUserCommand, type UserCommandOptions } from "../tools/shell/user-command.ts";

@@ -48,7 +48,7 @@ describe("read shows a notebook", () => {
       "--- cell 4 (code, id empty, run 1) ---",
     ];
     const numbered = lines.map((line, index) => `${index + 1}\t${line}`).join("\n");
-    const note = "(A notebook of 4 cells; edit replaces text in the source of a cell.)";
+    const note = "(A notebook of 4 cells. edit replaces text in the source of a cell.)";
     expect(output).toBe(`${numbered}\n${note}`);
     expect(images).toEqual([
       { type: "image", source: { type: "base64", mediaType: "image/png", data: PNG } },
@@ -63,7 +63,7 @@ describe("read shows a notebook", () => {
     const { output } = await files.read({ file_path: "a.ipynb" });
     expect(output.split("\n")).toHaveLength(2 + 1 + 101 + 2 + 1);
     expect(output).toContain("[900 lines left out]");
-    expect(output).toContain("\t100%\n(A notebook of 1 cell;");
+    expect(output).toContain("\t100%\n(A notebook of 1 cell.");
     const page = await files.read({ file_path: "a.ipynb", offset: 2, limit: 1 });
     expect(page.output).toStartWith("2\tx\n(Lines 2-2 shown; more follow. Continue with offset=3.)");
   });

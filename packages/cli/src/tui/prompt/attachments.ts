@@ -5,6 +5,7 @@ import {
   isInside,
   isSecretFile,
   readCheckedFile,
+  readPromptDocument,
   readPromptImage,
   systemErrorText,
 } from "@diligent/core/interactive";
@@ -51,20 +52,38 @@ async function listNames(directory: string): Promise<{ names: string[]; isCut: b
 
 // Above this size, two files crowd the question out of a small window; the model can read the rest itself.
 const MAX_TEXT_BYTES = 30 * 1024;
-// Larger images are not even opened.
-const MAX_IMAGE_BYTES = 50 * 1024 * 1024;
+// Larger images and documents are not even opened.
+const MAX_CONVERTED_BYTES = 50 * 1024 * 1024;
 
-/** The content of a mentioned file: an image by its name and content, or UTF-8 text cut at a line end. */
+/**
+ * The content of a mentioned file: an image, a PDF or a notebook by its name and content, or UTF-8 text cut at a line
+ * end.
+ */
 async function attachFile({ shown, realPath }: MentionedPath): Promise<Attachment> {
   const mayBeImage = /\.(?:png|jpe?g|gif|webp)$/i.test(realPath);
-  const reading = await readCheckedFile(realPath, mayBeImage ? MAX_IMAGE_BYTES : MAX_TEXT_BYTES + 1);
+  const mayBeDocument = /\.(?:pdf|ipynb)$/i.test(realPath);
+  const isConverted = mayBeImage || mayBeDocument;
+  const reading = await readCheckedFile(realPath, isConverted ? MAX_CONVERTED_BYTES : MAX_TEXT_BYTES + 1);
   if (reading.kind === "missing") return notAttached(shown, "it has just been removed");
   if (reading.kind === "unreadable") return notAttached(shown, reading.reason);
   const { content, size } = reading.file;
-  if (mayBeImage && size > MAX_IMAGE_BYTES)
-    return notAttached(shown, `it is larger than ${MAX_IMAGE_BYTES / 1024 / 1024} MB`);
+  if (isConverted && size > MAX_CONVERTED_BYTES)
+    return notAttached(shown, `it is larger than ${MAX_CONVERTED_BYTES / 1024 / 1024} MB`);
   const image = mayBeImage ? await attachImage(shown, content) : undefined;
-  return image ?? attachText(shown, content, size);
+  const document = mayBeDocument ? await attachDocument(shown, content) : undefined;
+  return image ?? document ?? attachText(shown, content, size);
+}
+
+async function attachDocument(shown: string, bytes: Uint8Array): Promise<Attachment | undefined> {
+  try {
+    const found = await readPromptDocument(shown, bytes);
+    if (!found) return undefined;
+    const { blocks, notes } = attachText(shown, new TextEncoder().encode(found.text));
+    const about: ContentBlock = { type: "text", text: `${shown}: ${found.description}.` };
+    return { blocks: [about, ...blocks, ...found.images], notes };
+  } catch (error) {
+    return notAttached(shown, describeError(error));
+  }
 }
 
 async function attachImage(shown: string, bytes: Uint8Array): Promise<Attachment | undefined> {
@@ -78,7 +97,7 @@ async function attachImage(shown: string, bytes: Uint8Array): Promise<Attachment
   }
 }
 
-function attachText(shown: string, bytes: Uint8Array, size: number): Attachment {
+function attachText(shown: string, bytes: Uint8Array, size = bytes.length): Attachment {
   const isCut = size > MAX_TEXT_BYTES;
   const text = decodeText(bytes.subarray(0, MAX_TEXT_BYTES), isCut);
   if (text === undefined) return notAttached(shown, "it is neither UTF-8 text nor a supported image");

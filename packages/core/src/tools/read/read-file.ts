@@ -85,7 +85,7 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ReadCont
     const image = await readImage(path, await readStart(file.handle, MAX_IMAGE_FILE_BYTES));
     if (image) return { result: image };
   }
-  if (fileSignature(start) === "PDF document") return { result: await readPdf(file, window) };
+  if (fileSignature(start) === "PDF document") return { result: await readPdfFile(file, window) };
   const notebook = await readAsNotebook(file, window);
   if (notebook) return { result: notebook };
   if (file.encodingName !== undefined) return readEncoded(file, window, await findNamedEncoding(file, start));
@@ -102,31 +102,19 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ReadCont
   }
 }
 
-// Larger ones need more memory than the limit of their conversion allows.
-const MAX_PDF_BYTES = 50 * 1024 * 1024;
-const MAX_PDF_CHARACTERS = 4_000_000;
-const PDF_TIMEOUT_MS = 20_000;
-
-/** The text of the pages, each after a line with its number; lines are numbered through the document. */
-async function readPdf({ target, handle, size, signal }: OpenFile, window: TextWindow): Promise<ToolResult> {
+/** The text of the pages; lines are numbered through the document. */
+async function readPdfFile(
+  { target, handle, size, signal }: OpenFile,
+  window: TextWindow,
+): Promise<ToolResult> {
   const { path } = target;
+  const { MAX_PDF_BYTES, readPdf } = await import("./read-document.ts");
   if (size > MAX_PDF_BYTES)
     throw new Error(
       `${path} is a PDF of ${formatBytes(size)}; at most ${formatBytes(MAX_PDF_BYTES)} are read. Use bash with pdftotext.`,
     );
-  const { readPdfText } = await import("../../infrastructure/text/pdf.ts");
-  const limits = { timeoutMs: PDF_TIMEOUT_MS, maxCharacters: MAX_PDF_CHARACTERS, signal };
-  const { pages, pageCount, problem } = await readPdfText(
-    await readStart(handle, MAX_PDF_BYTES),
-    limits,
-  ).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot read ${path} as a PDF: ${reason.replace(/\.$/, "")}.`);
-  });
-  const text = pages.map((page, index) => `--- page ${index + 1} ---\n${page || "(no text)"}`).join("\n\n");
-  const isWhole = pages.length === pageCount;
-  const missing = isWhole ? "" : `, of which ${pages.length} were read${problem ? `: ${problem}` : ""}`;
-  return showConverted(path, { text, note: `(The text of a PDF of ${pageCount} pages${missing}.)` }, window);
+  const { text, description } = await readPdf(path, await readStart(handle, MAX_PDF_BYTES), signal);
+  return showConverted(path, { text, note: `(${description}.)` }, window);
 }
 
 /** Undefined for a file that is no notebook: it is read as text then. */
@@ -135,12 +123,13 @@ async function readAsNotebook(
   window: TextWindow,
 ): Promise<ToolResult | undefined> {
   if (!content || encodingName !== undefined || !isNotebookName(path)) return undefined;
-  const { readNotebook } = await import("./read-notebook.ts");
+  const { readNotebook } = await import("./read-document.ts");
   // Bytes that are not UTF-8 are explained by what reads text.
   const notebook = await readNotebook(path, new TextDecoder().decode(content));
   if (!notebook) return undefined;
-  const { images } = notebook;
-  return { ...showConverted(path, notebook, window), ...(images.length > 0 && { images }) };
+  const { text, description, images } = notebook;
+  const note = `(${description}. edit replaces text in the source of a cell.)`;
+  return { ...showConverted(path, { text, note }, window), ...(images.length > 0 && { images }) };
 }
 
 /** The lines of a text that was made from a file. */
