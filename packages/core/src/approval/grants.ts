@@ -76,7 +76,7 @@ export function describeGrant(grant: Grant): string {
     case "command":
       return `${describeRuns(grant)}exactly \`${joinWords(grant.words)}\` in ${showWord(grant.directory)}`;
     case "command_prefix":
-      return `${describeRuns(grant)}\`${joinWords(grant.words)}\` with other files and common options in ${showWord(grant.directory)}`;
+      return `${describeRuns(grant)}\`${joinWords(grant.words)} …\` in ${showWord(grant.directory)}, with further words that run nothing else`;
     case "command_line":
       return `${describeRuns(grant)}exactly this command line in ${showWord(grant.directory)}`;
     case "path":

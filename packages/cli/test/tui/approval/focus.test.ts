@@ -195,7 +195,7 @@ describe('"always" in an approval question', () => {
     { reach: "exact", allows: ["unused"], examples: ["make", "ls; make"] },
     {
       reach: "prefix",
-      allows: ["`make all` with other files and common options in /app\u202e"],
+      allows: ["`make all …` in /app, with further words that run nothing else\u202e"],
       examples: ["make all", "make all -k"],
     },
   ];
@@ -211,7 +211,7 @@ describe('"always" in an approval question', () => {
     ]);
     expect(screen.press(["tab"]).shown).toEqual([
       "? Always allow this, without asking, until you quit diligent:",
-      "› `make all` with other files and common options in /app\\u{202e}",
+      "› `make all …` in /app, with further words that run nothing else\\u{202e}",
       "For example:",
       "│ make all",
       "│ make all -k",
