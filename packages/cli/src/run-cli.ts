@@ -86,6 +86,14 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
   }
 }
 
+/** An option that only makes sense without a screen. */
+function findUnattendedOption({ options }: RunCommand): string | undefined {
+  if (options.outputFormat !== undefined) return "--output-format";
+  if (options.inputFormat !== undefined) return "--input-format";
+  if (options.jsonSchema !== undefined) return "--json-schema";
+  return options.permissionPrompt === undefined ? undefined : "--permission-prompt";
+}
+
 /** Print mode if requested, or if there is no terminal. */
 async function runConversation(given: RunCommand, io: CliIo): Promise<number> {
   const command =
@@ -95,7 +103,8 @@ async function runConversation(given: RunCommand, io: CliIo): Promise<number> {
   const isPrint = command.isPrint || !io.stdin.isTerminal || !io.stdout.isTerminal;
   if (isPrint) return (await import("./print/print.ts")).runPrint(command, io);
   if (command.prompt?.trim() === "") throw new UsageError("the prompt is empty");
-  if (command.options.outputFormat !== undefined) throw new UsageError("--output-format needs -p");
+  const unattended = findUnattendedOption(command);
+  if (unattended !== undefined) throw new UsageError(`${unattended} needs -p`);
   if (command.options.isPlain || io.environment.TERM === "dumb")
     return (await import("./line-prompt/line-prompt.ts")).runLinePrompt(command, io);
   return (await import("./tui/app.ts")).runTui(command, io);

@@ -20,6 +20,11 @@ export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 /** One of `OUTPUT_FORMATS`. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
+/** Values of `--input-format`: the prompt as it is, or lines as `print/stream-input.ts` reads them. */
+export const INPUT_FORMATS = ["text", "stream-json"] as const;
+/** One of `INPUT_FORMATS`. */
+export type InputFormat = (typeof INPUT_FORMATS)[number];
+
 /** Which earlier session a run continues; without `reference` the most recent one. */
 export interface Resumption {
   how: "continue" | "fork";
@@ -42,9 +47,14 @@ export interface RunCommandOptions {
   /** US dollars. */
   maxCost?: number;
   outputFormat?: OutputFormat;
+  inputFormat?: InputFormat;
+  /** File with the JSON Schema of the answer, as given. */
+  jsonSchema?: string;
   /** Lists of tools, as given. */
   allowedTools?: readonly string[];
   disallowedTools?: readonly string[];
+  /** Shell command that answers requests for approval. */
+  permissionPrompt?: string;
   /** As given: relative to the working directory. */
   addedDirectories?: readonly string[];
   /** Checks that the run has to show. */

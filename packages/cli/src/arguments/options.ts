@@ -1,4 +1,4 @@
-import { APPROVAL_MODES, OUTPUT_FORMATS } from "./command.ts";
+import { APPROVAL_MODES, INPUT_FORMATS, OUTPUT_FORMATS } from "./command.ts";
 
 /** The heading of the help page that lists an option. */
 export type OptionGroup = "run" | "session" | "other";
@@ -55,6 +55,20 @@ export const OPTIONS = [
     help: "text, json or stream-json (with -p)",
   },
   {
+    name: "input-format",
+    value: "FORMAT",
+    choices: INPUT_FORMATS,
+    group: "run",
+    help: "text, or stream-json: prompts as JSON lines",
+  },
+  {
+    name: "json-schema",
+    value: "FILE",
+    completes: "file",
+    group: "run",
+    help: "answer with JSON that matches FILE",
+  },
+  {
     name: "allowed-tools",
     value: "TOOLS",
     isRepeatable: true,
@@ -62,6 +76,7 @@ export const OPTIONS = [
     help: 'ask nothing for these: edit,"bash(git *)"',
   },
   { name: "disallowed-tools", value: "TOOLS", isRepeatable: true, group: "run", help: "do not use these" },
+  { name: "permission-prompt", value: "COMMAND", group: "run", help: "ask COMMAND for approvals" },
   {
     name: "add-dir",
     value: "DIR",

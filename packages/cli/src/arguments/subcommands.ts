@@ -179,8 +179,10 @@ const PAGES = {
     usage: [
       ["", "every setting with its source; keys are masked"],
       ["--schema", "the JSON Schema of diligent.jsonc, for editors"],
+      ["--schema events", "of each line of --output-format stream-json"],
+      ["--schema input", "of each line of --input-format stream-json"],
     ],
-    options: [JSON_OPTION, { name: "schema", help: "print the JSON Schema" }],
+    options: [JSON_OPTION, { name: "schema", help: "print a JSON Schema" }],
     notes: ["Later wins: your own file, the project's, environment and command line."],
     isOfProject: true,
   },

@@ -14,8 +14,11 @@ import { readSubcommandArguments } from "./arguments.ts";
  */
 export async function runConfig(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches } = readSubcommandArguments("config", rest);
-  if (words[0] !== undefined) throw new UsageError(`config takes no arguments: ${words[0]}`);
-  if (switches.has("schema")) io.stdout.write(toJsonText(configJsonSchema()));
+  const isSchema = switches.has("schema");
+  const [word, more] = words;
+  if (more !== undefined || (word !== undefined && !isSchema))
+    throw new UsageError(`config takes no arguments: ${more ?? word}`);
+  if (isSchema) io.stdout.write(toJsonText(await findSchema(word)));
   else
     await showConfig(
       await loadConfig(resolveDirectory(directory, io.cwd), io.environment),
@@ -23,6 +26,15 @@ export async function runConfig(rest: readonly string[], io: CliIo, directory?: 
       io,
     );
   return EXIT_SUCCESS;
+}
+
+/** @throws UsageError for a schema that does not exist. */
+async function findSchema(name: string | undefined): Promise<Record<string, unknown>> {
+  if (name === undefined) return configJsonSchema();
+  if (name !== "events" && name !== "input")
+    throw new UsageError(`config --schema ${name}: there is no such schema; it is events or input`);
+  const { eventJsonSchema, inputJsonSchema } = await import("@diligent/core/protocol");
+  return name === "events" ? eventJsonSchema() : inputJsonSchema();
 }
 
 async function showConfig(loaded: LoadedConfig, isJson: boolean, { stdout, stderr }: CliIo): Promise<void> {

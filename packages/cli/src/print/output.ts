@@ -85,8 +85,16 @@ export interface RunOutput {
   finish(result: RunResult): void;
 }
 
+/** The output of stream-json also has lines that are not part of a run. */
+export interface StreamJsonOutput extends RunOutput {
+  line(value: object): void;
+}
+
 /** One JSON object per line: the session, every event as it happens, and the result last. */
-export function createStreamJsonOutput({ stdout, stderr }: Pick<CliIo, "stdout" | "stderr">): RunOutput {
+export function createStreamJsonOutput({
+  stdout,
+  stderr,
+}: Pick<CliIo, "stdout" | "stderr">): StreamJsonOutput {
   const writeObject = (value: object) => stdout.write(toJsonLine(value));
   return {
     begin: ({ sessionId, model, cwd, version }) =>
@@ -95,6 +103,7 @@ export function createStreamJsonOutput({ stdout, stderr }: Pick<CliIo, "stdout" 
       if (level !== "info") writeLine(stderr, `${level}: ${message}`);
       writeObject({ type: "notice", level, code, message });
     },
+    line: writeObject,
     event: (event) => writeObject(toStreamedEvent(event)),
     finish: (result) => writeObject({ type: "result", ...toResultFields(result) }),
   };

@@ -1,11 +1,19 @@
-import type { ProjectSession } from "@diligent/core/harness";
-import { type ContentBlock, now, type SerializableError, sleep } from "@diligent/core/run";
+import type { AskPerson, ProjectSession } from "@diligent/core/harness";
+import {
+  type AgentEvent,
+  type ContentBlock,
+  now,
+  promptText,
+  type SerializableError,
+  sleep,
+} from "@diligent/core/run";
 import type { OutputFormat, RunCommand } from "../arguments/command.ts";
 import {
   describeError,
   EXIT_EVIDENCE,
   EXIT_FAILURE,
   EXIT_SUCCESS,
+  EXIT_USAGE,
   RUN_EXIT_CODES,
   SIGNAL_EXIT_CODES,
   UsageError,
@@ -13,11 +21,20 @@ import {
 import { type CliInput, type CliIo, type SignalName, writeFailure, writeLine } from "../io/io.ts";
 import { IdleCleanup } from "../io/memory.ts";
 import { expandToContent, useCommandModel } from "../session/expand-prompt.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
 import { startSession } from "../session/start-session.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { VERSION } from "../version.ts";
-import { createTextOutput, type RunOutput } from "./output.ts";
-import { addEventToSummary, createRunSummary, endSummary, type RunSummary } from "./summary.ts";
+import type { AnswerSchema } from "./answer-schema.ts";
+import { createTextOutput, type RunOutput, type StreamJsonOutput } from "./output.ts";
+import type { StreamInput } from "./stream-input.ts";
+import {
+  addEventToSummary,
+  createRunSummary,
+  endSummary,
+  type RunSummary,
+  reopenSummary,
+} from "./summary.ts";
 
 const OUTPUTS: Readonly<Record<OutputFormat, (io: CliIo) => RunOutput | Promise<RunOutput>>> = {
   text: createTextOutput,
@@ -35,20 +52,28 @@ const EMPTY_INPUT_MS = 20;
 export async function runPrint(command: RunCommand, io: CliIo): Promise<number> {
   const watch = watchSignals(io);
   try {
-    const reading = readPrompt(command.prompt, io.stdin, watch.stop);
+    const { options, prompt: words = "" } = command;
+    const input = options.inputFormat === "stream-json" ? await openStreamInput(command) : undefined;
+    const reading = input ? Promise.resolve("") : readPrompt(command.prompt, io.stdin, watch.stop);
     // It may fail before anyone awaits it.
     reading.catch(() => {});
-    const opened = await startSession(withoutList(command), io, { approvalDefault: "deny" }).catch(
-      async (error) => {
-        // Reported without waiting for silent input, unless no session can be opened anyway.
-        await Promise.race([reading, sleep(EMPTY_INPUT_MS)]);
-        throw error;
-      },
-    );
+    const programs = await openPrograms(command, io, watch.stop);
+    // In the mode deny there is nobody to ask, as without these programs.
+    const asker = options.approval === "deny" ? undefined : (programs.ask ?? input?.ask);
+    const opened = await startSession(programs.command, io, {
+      approvalDefault: asker ? "ask" : "deny",
+      ...(asker && { ask: asker }),
+      askUser: input?.askUser,
+      isWatched: false,
+    }).catch(async (error) => {
+      // Reported without waiting for silent input, unless no session can be opened anyway.
+      await Promise.race([reading, sleep(EMPTY_INPUT_MS)]);
+      throw error;
+    });
     try {
-      const { prompt: words = "", options } = command;
-      const deps = { opened, io, watch, words, format: options.outputFormat ?? "text" };
-      return await runPrompt(await reading, deps);
+      const { command: _, ...parts } = programs;
+      const deps = { ...parts, opened, io, watch, words, format: options.outputFormat ?? "text" };
+      return await (input ? runStream(input, deps) : runPrompt(await reading, deps));
     } finally {
       opened.close();
     }
@@ -67,7 +92,37 @@ function withoutList({ resumption, ...command }: RunCommand): RunCommand {
   return resumption ? { ...command, resumption: known } : command;
 }
 
-interface RunDeps {
+/** The programs that take part in a run, besides the model. */
+interface Programs {
+  /** With the options that they need. */
+  command: RunCommand;
+  ask?: AskPerson;
+  /** Receives every event of the run. */
+  noteEvent?: (event: AgentEvent) => void;
+  schema?: AnswerSchema;
+}
+
+/** @throws UsageError for a schema that cannot be used. */
+async function openPrograms(given: RunCommand, io: CliIo, stop: AbortSignal): Promise<Programs> {
+  const command = withoutList(given);
+  const { jsonSchema, permissionPrompt, directory, appendSystemPrompt = "" } = command.options;
+  const programs: Programs = { command };
+  if (permissionPrompt !== undefined) {
+    const { PermissionCommand } = await import("@diligent/core/harness");
+    const cwd = resolveDirectory(directory, io.cwd);
+    const prompt = new PermissionCommand(permissionPrompt, { cwd, environment: io.environment, stop });
+    programs.ask = prompt.ask;
+    programs.noteEvent = (event) => prompt.noteEvent(event);
+  }
+  if (jsonSchema === undefined) return programs;
+  const { readAnswerSchema } = await import("./answer-schema.ts");
+  const schema = await readAnswerSchema(jsonSchema, resolveDirectory(directory, io.cwd));
+  const instructions = [appendSystemPrompt, schema.instruction].filter((text) => text !== "").join("\n\n");
+  const options = { ...command.options, appendSystemPrompt: instructions };
+  return { ...programs, schema, command: { ...command, options } };
+}
+
+interface RunDeps extends Pick<Programs, "noteEvent" | "schema"> {
   opened: ProjectSession;
   io: CliIo;
   watch: SignalWatch;
@@ -86,8 +141,69 @@ async function runPrompt(prompt: string, deps: RunDeps): Promise<number> {
   }
   const notes = [...expanded.notes];
   await useCommandModel(deps.opened, expanded.model, (text) => notes.push(text));
-  const summary = await runAndReport({ prompt, content: expanded.content, notes }, deps);
+  const output = await OUTPUTS[deps.format](io);
+  const summary = await runAndReport([{ prompt, content: expanded.content, notes }], output, deps);
   return toExitCode(summary, io, watch);
+}
+
+/** @throws UsageError for an output that could not carry the questions. */
+async function openStreamInput({ options, prompt }: RunCommand): Promise<StreamInput> {
+  const { outputFormat = "stream-json" } = options;
+  if (outputFormat !== "stream-json")
+    throw new UsageError(`--input-format stream-json needs --output-format stream-json, not ${outputFormat}`);
+  const { StreamInput } = await import("./stream-input.ts");
+  const input = new StreamInput();
+  if (prompt !== undefined && prompt.trim() !== "") input.add(prompt);
+  return input;
+}
+
+/** Runs the prompts of the input; without any, nothing is sent. */
+async function runStream(input: StreamInput, deps: RunDeps): Promise<number> {
+  const { opened, io, watch } = deps;
+  const output = (await import("./output.ts")).createStreamJsonOutput(io);
+  const { session } = opened;
+  const summary = await runAndReport(streamPrompts(input, output, deps), output, {
+    ...deps,
+    noteEvent(event) {
+      input.noteEvent(event);
+      deps.noteEvent?.(event);
+    },
+    onBegin: () =>
+      input.start(io.stdin.stream(), {
+        write: (line) => output.line(line),
+        steer: (content) => session.steer(content),
+        takeBack: () => void session.takeBack("all"),
+      }),
+  });
+  const code = await toExitCode(summary, io, watch);
+  return summary.error === NO_PROMPT ? EXIT_USAGE : code;
+}
+
+/** Commands are expanded; one that has nothing to send is answered at once. */
+async function* streamPrompts(
+  input: StreamInput,
+  output: StreamJsonOutput,
+  { opened, io, watch }: RunDeps,
+): AsyncGenerator<SentPrompt> {
+  for await (const { content, signal } of input.prompts(AbortSignal.any([watch.stop, io.stdout.closed]))) {
+    if (typeof content !== "string") {
+      yield { prompt: promptText({ content }), content, notes: [], signal };
+      continue;
+    }
+    try {
+      const expanded = await expandToContent(content, { opened, signal });
+      if ("kind" in expanded) {
+        output.notice({ level: "info", code: "command", message: expanded.text });
+        continue;
+      }
+      const notes = [...expanded.notes];
+      const restore = await useCommandModel(opened, expanded.model, (text) => notes.push(text));
+      yield { prompt: content, content: expanded.content, notes, signal };
+      await restore();
+    } catch (error) {
+      output.line({ type: "input_error", message: describeError(error) });
+    }
+  }
 }
 
 /** Piped input comes from others: a command is only what the arguments begin with. */
@@ -103,31 +219,39 @@ interface SentPrompt {
   content: string | ContentBlock[];
   /** Lines about its attachments. */
   notes: readonly string[];
+  /** Stops this prompt only. */
+  signal?: AbortSignal;
 }
 
+const NO_PROMPT: SerializableError = { name: "UsageError", message: "the input contains no prompt" };
+
+/** Runs the prompts one after the other and reports all of them as one run, whose end is that of the last prompt. */
 async function runAndReport(
-  { prompt, content, notes }: SentPrompt,
-  { opened, io, watch, format }: RunDeps,
+  prompts: AsyncIterable<SentPrompt> | Iterable<SentPrompt>,
+  output: RunOutput,
+  deps: RunDeps & { onBegin?: () => void },
 ): Promise<RunSummary> {
+  const { opened, io, watch } = deps;
   const { session, model, cwd, notices } = opened;
-  const output = await OUTPUTS[format](io);
   const startedAt = performance.now();
   let summary = createRunSummary(model);
   const cleanup = new IdleCleanup();
-  opened.noteInput(prompt);
+  const stop = AbortSignal.any([watch.stop, io.stdout.closed]);
+  // The prompt is saved before anything else: the sender of the signal may not wait.
+  watch.stop.addEventListener("abort", () => session.flush());
+  const budget = opened.createBudget();
   output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
   for (const notice of notices) output.notice(notice);
-  for (const message of notes) output.notice({ level: "info", code: "command", message });
-  try {
-    const signal = AbortSignal.any([watch.stop, io.stdout.closed]);
-    // The prompt is saved before anything else: the sender of the signal may not wait.
-    watch.stop.addEventListener("abort", () => session.flush());
-    const events = session.run({ role: "user", content, timestamp: now() }, { signal });
+  deps.onBegin?.();
+  const run = async (content: SentPrompt["content"], signal: AbortSignal) => {
+    summary = reopenSummary(summary);
+    const events = session.run({ role: "user", content, timestamp: now() }, { signal, budget });
     const ended = events.consume((event) => {
       // A run that does not stop in time may still emit events, but the result comes last.
       if (summary.stopReason !== undefined) return;
       summary = addEventToSummary(summary, event);
       output.event(event);
+      deps.noteEvent?.(event);
       // Idle between two events: it waits for the model or a command.
       cleanup.noteMovement(false);
       if (event.type === "tool_start") cleanup.noteCommand(event.toolName === "bash");
@@ -135,6 +259,20 @@ async function runAndReport(
     });
     await Promise.race([ended, watch.expired]);
     if (summary.stopReason === undefined) summary = endSummary(summary, "aborted");
+    return summary;
+  };
+  try {
+    for await (const { prompt, content, notes, signal: own } of prompts) {
+      opened.noteInput(prompt);
+      for (const message of notes) output.notice({ level: "info", code: "command", message });
+      const signal = own ? AbortSignal.any([stop, own]) : stop;
+      budget.beginPrompt();
+      await run(content, signal);
+      if (deps.schema) summary = await deps.schema.complete(summary, (question) => run(question, signal));
+      if (stop.aborted) break;
+    }
+    if (summary.stopReason === undefined)
+      summary = stop.aborted ? endSummary(summary, "aborted") : endSummary(summary, "error", NO_PROMPT);
     await Promise.race([endJobs(opened, output), watch.expired]);
   } catch (error) {
     summary = endSummary(summary, "error", toSerializable(error));

@@ -83,6 +83,11 @@ function addAgentEvent(summary: RunSummary, event: AgentEvent): RunSummary {
   return counted ? addEventToSummary(summary, event) : summary;
 }
 
+/** The summary with another prompt under way: what was used adds up, the end is that of the last prompt. */
+export function reopenSummary({ usage, cost, turns }: RunSummary): RunSummary {
+  return { result: "", usage, cost, turns };
+}
+
 /** The summary of a run that broke off without a final event. */
 export function endSummary(
   summary: RunSummary,

@@ -20,6 +20,8 @@ interface FrontEnd extends Omit<FrontEndConfig, "trustedOnce"> {
   ask?: AskPerson;
   /** For questions of the model; omitted if there is no user. */
   askUser?: AskUser | undefined;
+  /** False if `ask` does not reach a person who watches the conversation; true by default. */
+  isWatched?: boolean;
   /** State carried over from the session that this one replaces. */
   carried?: CarriedSession;
 }
@@ -51,17 +53,18 @@ export async function startSession(
   frontEnd: FrontEnd,
 ): Promise<ProjectSession> {
   const { ask, askUser, carried = {} } = frontEnd;
+  const isWatched = ask !== undefined && frontEnd.isWatched !== false;
   const { cwd, overrides } = resolveConfig(options, io, { ...frontEnd, trustedOnce: carried.trustedOnce });
   const harness = await createProjectHarness({ cwd, environment: io.environment, overrides });
   closeWithProgram(harness, io);
-  const opened = await harness.openSession(carried.start ?? toStart(resumption, ask !== undefined), {
+  const opened = await harness.openSession(carried.start ?? toStart(resumption, isWatched), {
     model: options.model ?? keptModel(carried, harness.loaded.config.model),
     effort: carried.chosen?.effort,
     approvalMode: carried.approvalMode,
     ask,
     askUser,
     // A user sees each retry and stops them with Esc.
-    retryForMs: ask && Number.POSITIVE_INFINITY,
+    retryForMs: isWatched ? Number.POSITIVE_INFINITY : undefined,
     grants: carried.grants,
     recording: carried.recording,
     commands: carried.commands,

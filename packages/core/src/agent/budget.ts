@@ -39,6 +39,11 @@ export class SharedBudget implements RunBudget {
     return true;
   }
 
+  /** The turns are those of one prompt, the cost is that of all. */
+  beginPrompt(): void {
+    this.turns = 0;
+  }
+
   addCost(cost: number | null): void {
     this.cost = cost === null || this.cost === null ? null : this.cost + cost;
     this.highest = Math.max(this.highest, cost ?? 0);

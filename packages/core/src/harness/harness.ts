@@ -1,3 +1,4 @@
+import { SharedBudget } from "../agent/budget.ts";
 import { SessionAgents } from "../agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { GrantStore } from "../approval/grant-store.ts";
@@ -94,6 +95,8 @@ export interface ProjectSession
   workspace: Workspace;
   /** Where its commands run, and its commands in the background. */
   commands: SessionCommands;
+  /** The limits for several prompts together: the cost is that of all of them. */
+  createBudget(): SharedBudget;
   /** Adds a prompt to the input history, before the session has any other entry. */
   noteInput(text: string): void;
   /**
@@ -361,6 +364,8 @@ export class ProjectHarness implements Harness {
         outputDirectory: () => temporaryDirectory.path(),
         jobs,
       },
+      createBudget: () =>
+        new SharedBudget({ maxTurns: overrides.maxTurns ?? config.maxTurns, maxCost: overrides.maxCost }),
       noteInput(text) {
         if (overrides.persist === false || text === overrides.unrecordedPrompt) return;
         appendInputHistory(environment, { cwd, text: composed.redactor.redact(text) });

@@ -17,6 +17,7 @@ export {
 } from "./harness.ts";
 export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts";
 export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS } from "./models.ts";
+export { PermissionCommand } from "./permission-command.ts";
 export { hasPlan } from "./plan-mode.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
 export { type ListedSkill, listSkills } from "./skills.ts";

@@ -137,11 +137,11 @@ export class SessionManager {
    * Adds the user's message and runs the agent; it waits for compactions. Like `agentLoop`, it never rejects.
    * @throws Error while another run is active.
    */
-  run(userMessage: UserMessage, { signal }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
+  run(userMessage: UserMessage, { signal, budget }: RunOptions = {}): EventStream<AgentEvent, Message[]> {
     this.assertNoRun();
     const run = this.createRun();
     if (this.config.onEvent) run.stream.subscribe(this.config.onEvent);
-    const start = () => run.start(signal);
+    const start = () => run.start(signal, budget);
     const begin = () => {
       run.addPrompt(userMessage);
       const noting = this.addRunNote();
@@ -451,6 +451,8 @@ export interface RunNote {
 export interface RunOptions {
   /** Aborting it ends the run; the reply received so far is kept. */
   signal?: AbortSignal | undefined;
+  /** Shared with other runs; one of its own when left out. */
+  budget?: AgentLoopConfig["budget"];
 }
 
 interface LocationSettings {

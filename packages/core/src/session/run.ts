@@ -45,7 +45,7 @@ export class SessionRun {
   }
 
   /** Runs the agent on the conversation so far. */
-  start(signal: AbortSignal | undefined): void {
+  start(signal: AbortSignal | undefined, budget?: AgentLoopConfig["budget"]): void {
     const { agentConfig, conditions, guard, session, steering } = this.parts;
     const { tools } = agentConfig;
     const { nudgeInterval: interval } = conditions ?? this.parts;
@@ -54,6 +54,7 @@ export class SessionRun {
       ...runConfigFor(agentConfig, conditions),
       systemPrompt: guard.systemPrompt,
       signal,
+      ...(budget && { budget }),
       sessionId: session.header.id,
       runId: toRunId(session),
       now,
