@@ -60,7 +60,7 @@ export function toCatalogTools(listed: readonly ListedTool[]): CatalogTool[] {
     tools.set(name, {
       name,
       description: toPlainText(description ?? title ?? "", MAX_DESCRIPTION_CHARS),
-      inputSchema: toObjectSchema(inputSchema),
+      inputSchema: toPlainSchema(inputSchema),
       isReadOnly: annotations?.readOnlyHint === true,
     });
   }
@@ -81,15 +81,14 @@ export function toPlainText(text: string, maxChars: number): string {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes them.
 const CONTROL_SEQUENCE = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
-/** Providers only accept the schema of an object, without alternatives at its top. */
-function toObjectSchema(given: object): Record<string, unknown> {
-  const text = toPlainJson(given);
-  const { $schema: _, anyOf: __, oneOf: ___, allOf: ____, ...schema } = text;
+/** The schema for a model: providers only accept that of an object, without alternatives at its top. */
+export function toOfferedSchema(given: Record<string, unknown>): Record<string, unknown> {
+  const { $schema: _, anyOf: __, oneOf: ___, allOf: ____, ...schema } = given;
   const { properties } = schema;
   return { ...schema, type: "object", properties: isObject(properties) ? properties : {} };
 }
 
-function toPlainJson(schema: object): Record<string, unknown> {
+function toPlainSchema(schema: object): Record<string, unknown> {
   const text = JSON.stringify(schema, (_, value: unknown) =>
     typeof value === "string" ? toPlainText(value, MAX_DESCRIPTION_CHARS) : value,
   );

@@ -290,6 +290,10 @@ export class ServerConnection {
       );
     }
     if (isLostSession(error)) await this.end();
+    if (error instanceof Error && error.name === "InsufficientScopeError")
+      return new Error(
+        `The server ${name} wants you to sign in with more rights: run diligent mcp login ${name}.`,
+      );
     return new Error(`The server ${name} answered with an error: ${toPlainText(messageOf(error), 2_000)}`);
   }
 }

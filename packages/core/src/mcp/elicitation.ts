@@ -23,7 +23,7 @@ const asked = new WeakMap<object, number[]>();
  * server asks again and again.
  */
 export async function answerElicitation(
-  scope: SessionScope | undefined,
+  scope: Pick<SessionScope, "askUser"> | undefined,
   { server, request, signal }: ServerQuestion,
 ): Promise<ElicitResult> {
   const ask = scope?.askUser;
@@ -43,7 +43,7 @@ export async function answerElicitation(
 
 type Ask = NonNullable<SessionScope["askUser"]>;
 
-function mayAsk(scope: SessionScope): boolean {
+function mayAsk(scope: object): boolean {
   const now = performance.now();
   const recent = (asked.get(scope) ?? []).filter((at) => now - at < WINDOW_MS);
   asked.set(scope, [...recent, now]);

@@ -1,7 +1,7 @@
 import { sleep } from "../infrastructure/runtime.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool/types.ts";
 import { callServerTool, isReading, type ServerCallContext } from "./call-tool.ts";
-import type { CatalogTool, ServerCatalog } from "./catalog.ts";
+import { type CatalogTool, type ServerCatalog, toOfferedSchema } from "./catalog.ts";
 import type { ServerConnection } from "./connection.ts";
 import { readServerResource } from "./resources.ts";
 import type { McpServers } from "./servers.ts";
@@ -97,7 +97,7 @@ class SessionTools {
     return {
       ...this.createNamed(name),
       description: description || `The tool ${tool} of the server ${definition.name}.`,
-      inputSchema,
+      inputSchema: toOfferedSchema(inputSchema),
       readOnly: isReading(definition, known),
     };
   }

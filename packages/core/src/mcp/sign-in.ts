@@ -1,5 +1,6 @@
+import type { Environment } from "../infrastructure/runtime.ts";
 import { findServer, type ManagedPlace } from "./manage.ts";
-import { expandSetting } from "./server-definition.ts";
+import { expandSetting, type ServerDefinition } from "./server-definition.ts";
 import { TokenStore } from "./token-store.ts";
 
 /** How a user signs in. */
@@ -21,16 +22,21 @@ const LOOPBACK = "127.0.0.1";
  * only meanwhile, or is pasted.
  * @throws UnknownServerError, and Error with a sentence.
  */
-export async function signIn(
-  place: ManagedPlace,
-  name: string,
+export async function signIn(place: ManagedPlace, name: string, options: SignInOptions): Promise<void> {
+  return signInTo(await findServer(place, name), place.environment, options);
+}
+
+/** The same for a server that was found. @throws Error with a sentence. */
+export async function signInTo(
+  definition: ServerDefinition,
+  environment: Environment,
   { onAddress, pasted }: SignInOptions,
 ): Promise<void> {
-  const definition = await findServer(place, name);
+  const { name } = definition;
   if (definition.state === "untrusted")
     throw new Error(`The server ${name} is not trusted; see diligent trust.`);
   if (definition.problem !== undefined) throw new Error(definition.problem);
-  const setting = expandSetting(definition, place.environment);
+  const setting = expandSetting(definition, environment);
   if (setting.url === undefined) throw new Error(`The server ${name} is a program: it needs no sign-in.`);
   const answer = Promise.withResolvers<URLSearchParams>();
   const listener = Bun.serve({
@@ -46,7 +52,7 @@ export async function signIn(
   const timer = setTimeout(() => answer.reject(new Error("Nobody signed in within 5 minutes.")), LIMIT_MS);
   try {
     const { SignIn } = await import("./oauth.ts");
-    const store = new TokenStore(place.environment);
+    const store = new TokenStore(environment);
     const owner = { server: name, url: setting.url, setting };
     const attempt = new SignIn(owner, store, `http://${LOOPBACK}:${listener.port}/callback`);
     onAddress((await attempt.begin()).href);
