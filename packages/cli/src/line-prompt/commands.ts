@@ -1,4 +1,4 @@
-import { findCommand, type ProjectSession } from "@diligent/core/harness";
+import { findName, type ProjectSession } from "@diligent/core/harness";
 import type { AgentEvent, Environment } from "@diligent/core/run";
 import { describeTodos } from "../print/summary.ts";
 import { compactConversation, leaveBranch, type SummaryControl } from "../session/conversation.ts";
@@ -152,8 +152,9 @@ export class PlainCommands {
   async run(line: string): Promise<void> {
     const read = readCommandLine(line, SLASH_COMMANDS);
     if (read.kind === "unknown") {
-      const { extensionCommands } = this.deps.opened();
-      if (findCommand(read.name, extensionCommands) === undefined) throw new Error(describeUnknown(read));
+      const { extensionCommands, untrustedCommands } = this.deps.opened();
+      const names = [...extensionCommands.map(({ name }) => name), ...untrustedCommands];
+      if (findName(read.name, names) === undefined) throw new Error(describeUnknown(read));
       return this.deps.send(line);
     }
     if (read.kind === "prompt") return this.deps.send(read.text);

@@ -37,8 +37,10 @@ describe("a command of a project in -p", () => {
   test("is not used before trust; afterwards its prompt is sent with the file that it mentions", async () => {
     await using server = await startSseServer(done(), done());
     const before = await run(server, "-p", "/git:review b.ts");
-    expect(before.stderr).toContain("2 commands of this project wait for your trust");
-    expect(userText(server)).not.toContain("Review b.ts");
+    expect([before.exitCode, server.requests.length]).toEqual([2, 0]);
+    expect(before.stderr).toContain("/git:review is defined by this project, which is not trusted");
+    const other = await run(server, "-p", "go");
+    expect(other.stderr).toContain("2 commands of this project wait for your trust");
     const trust = await run(server, "trust", "--yes");
     expect(trust.stdout).toContain("runs = touch canary && echo made");
     const after = await run(server, "-p", "/git:review b.ts");

@@ -1,3 +1,4 @@
+import { UsageError } from "./errors.ts";
 import type { ExtensionCommand, PromptExpansion, SessionScope } from "./types.ts";
 
 /** What a line of the user stands for. */
@@ -10,6 +11,8 @@ export type ExpandedLine =
 /** The commands of a harness, and the session in which a line was entered. */
 export interface ExpandOptions {
   commands: readonly ExtensionCommand[];
+  /** See `HarnessExtension`. */
+  untrusted: readonly string[];
   session: SessionScope;
   signal: AbortSignal;
 }
@@ -26,8 +29,10 @@ const PREFIXES = [SKILL_PREFIX, "prompts:"];
 export async function expandLine(text: string, options: ExpandOptions): Promise<ExpandedLine | undefined> {
   const [, name, args = ""] = /^\/([^\s/]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined) return expandSkills(text, options);
-  const { commands, session, signal } = options;
+  const { commands, untrusted, session, signal } = options;
   const command = findCommand(name, commands);
+  if (command === undefined && findName(name, untrusted) !== undefined)
+    throw new UsageError(`/${name} is defined by this project, which is not trusted; see "diligent trust"`);
   if (command === undefined) return undefined;
   if ("run" in command) return { kind: "output", text: (await command.run(args)) ?? "" };
   return { kind: "prompt", ...(await command.toPrompt(args, signal, session)) };
@@ -38,12 +43,16 @@ export function findCommand(
   name: string,
   commands: readonly ExtensionCommand[],
 ): ExtensionCommand | undefined {
-  const names = [name, ...PREFIXES.map((prefix) => prefix + name)];
-  for (const each of names) {
-    const found = commands.find((command) => command.name === each);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const found = findName(
+    name,
+    commands.map((command) => command.name),
+  );
+  return commands.find((command) => command.name === found);
+}
+
+/** The whole name that is meant by what the user entered after the slash. */
+export function findName(entered: string, names: readonly string[]): string | undefined {
+  return [entered, ...PREFIXES.map((prefix) => prefix + entered)].find((name) => names.includes(name));
 }
 
 const SKILL_MENTION = /(?<=^|[\s("'])\$([a-z0-9]+(?:-[a-z0-9]+)*)(?=$|[\s.,;:!?)"'])/g;

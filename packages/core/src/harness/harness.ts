@@ -81,6 +81,8 @@ export interface ProjectSession
   hasWaitingDefinitions: boolean;
   /** The commands of all extensions, for lists. */
   extensionCommands: readonly ExtensionCommand[];
+  /** The names of those that are not trusted. */
+  untrustedCommands: readonly string[];
   /** What a line of the user stands for, see `expandLine`; undefined if it is sent as it is. @throws UsageError */
   expandLine(text: string, signal: AbortSignal): Promise<ExpandedLine | undefined>;
   /** The user's changes since the session was opened. */
@@ -158,6 +160,10 @@ export class ProjectHarness implements Harness {
 
   get commands(): readonly ExtensionCommand[] {
     return this.extensions.all.flatMap(({ commands = [] }) => commands);
+  }
+
+  private get untrustedCommands(): readonly string[] {
+    return this.extensions.all.flatMap(({ untrustedCommands = [] }) => untrustedCommands);
   }
 
   async openSession(start: ProjectStart, choices: ProjectChoices = {}): Promise<ProjectSession> {
@@ -347,10 +353,11 @@ export class ProjectHarness implements Harness {
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
       extensionCommands: this.commands,
+      untrustedCommands: this.untrustedCommands,
       expandLine: async (text, signal) => {
-        const commands = this.commands;
-        if (commands.length === 0) return undefined;
-        return expandLine(text, { commands, session: composed.scope, signal });
+        const { commands, untrustedCommands: untrusted } = this;
+        if (commands.length + untrusted.length === 0) return undefined;
+        return expandLine(text, { commands, untrusted, session: composed.scope, signal });
       },
       gitBranch: readGitBranch(root),
       chosen: {},

@@ -7,7 +7,7 @@ export type { UserQuestion } from "../types.ts";
 export { type Approvals, requestedCommand, STOPPED_ANSWER } from "./approve.ts";
 export type { EarlierSession, HeldSession, ProjectReference, ProjectStart } from "./earlier-session.ts";
 export { MissingKeyError } from "./errors.ts";
-export { type ExpandedLine, findCommand } from "./expand-prompt.ts";
+export { type ExpandedLine, findCommand, findName } from "./expand-prompt.ts";
 export {
   createProjectHarness,
   type ProjectChoices,

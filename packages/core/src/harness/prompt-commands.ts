@@ -13,6 +13,7 @@ export async function openPromptCommands(place: ExtensionPlace): Promise<Harness
   return {
     name: "commands",
     commands: commands.map(toPromptCommand),
+    untrustedCommands: found.filter((command) => !commands.includes(command)).map(({ name }) => name),
     openSession: () => ({ notices: describeSkipped(skipped) }),
     close() {},
   };

@@ -22,6 +22,8 @@ export function createCommandRunner(options: CommandRunnerOptions): SessionScope
   let count = 0;
   return async (command, signal) => {
     const { tools, approve, redactor, keepOutput, changes, notify } = options;
+    if (!tools.some(({ name }) => name === "bash"))
+      throw new RefusedCommandError(`Nothing was sent, because this session runs no commands: ${command}`);
     count += 1;
     const call = { type: "tool_call" as const, id: `command-${count}`, name: "bash", input: { command } };
     let isChanging = false;
@@ -40,9 +42,8 @@ export function createCommandRunner(options: CommandRunnerOptions): SessionScope
     });
     if (isChanging) changes().afterChanges();
     signal.throwIfAborted();
-    if (rejection === undefined && tools.some(({ name }) => name === "bash"))
-      return message.output === EMPTY_OUTPUT ? "" : message.output;
-    const reason = rejection?.message ?? message.output;
+    if (rejection === undefined) return message.output === EMPTY_OUTPUT ? "" : message.output;
+    const reason = rejection.message ?? message.output;
     throw new RefusedCommandError(`Nothing was sent, because a command was not run: ${command}: ${reason}`);
   };
 }

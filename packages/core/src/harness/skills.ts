@@ -25,6 +25,9 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
     commands: skills
       .filter(({ isUserInvocable }) => isUserInvocable)
       .map((skill) => toCommand(skill, sessions)),
+    untrustedCommands: found
+      .filter((skill) => skill.boundary !== undefined && !skills.includes(skill))
+      .map(({ name }) => `skill:${name}`),
     openSession(scope) {
       const own = new SessionSkills(skills, scope);
       sessions.set(scope.sessionId, own);

@@ -307,6 +307,8 @@ export interface HarnessExtension {
   /** A section of the system prompt. It must not change while a session is open, so that provider caches hit. */
   promptSection?: string;
   commands?: readonly ExtensionCommand[];
+  /** Names of commands of the project that cannot be used because the user has not trusted them. */
+  untrustedCommands?: readonly string[];
   /**
    * Called for each request before the policy's verdict applies; it can only tighten that verdict. If it throws, the
    * call is refused.

@@ -132,6 +132,15 @@ describe("planPruning() spares", () => {
   });
 });
 
+test("planPruning() spares the texts of skills, unless nothing else is left to shorten", () => {
+  const rows = Array.from({ length: 9 }, (_, index) => [index === 1 ? { toolName: "skill" } : big()]);
+  expect(plan(turns(...rows))).toMatchObject({
+    cleared: ["r0", "r2"],
+    trimmed: ["r3", "r4", "r5", "r6"],
+  });
+  expect(plan(turns(...rows), { keepLast: 0 })).toMatchObject({ cleared: ["r0", "r1", "r2"] });
+});
+
 describe("what is shortened already", () => {
   const path = oneEach(...Array.from({ length: 5 }, () => big()));
 

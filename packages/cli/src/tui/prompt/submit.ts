@@ -1,4 +1,4 @@
-import { findCommand, type ProjectSession } from "@diligent/core/harness";
+import { findName, type ProjectSession } from "@diligent/core/harness";
 import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
 import { useCommandModel } from "../../session/expand-prompt.ts";
 import { NO_COMMAND, readShellLine } from "../../shell-line.ts";
@@ -73,8 +73,9 @@ export class TypedLines {
 
   /** Sends what a command of an extension stands for; without one of that name, the line stays in the editor. */
   private async sendNamed(text: string, line: Extract<CommandReading, { kind: "unknown" }>): Promise<void> {
-    const { extensionCommands } = await this.deps.session();
-    if (findCommand(line.name, extensionCommands) !== undefined) return this.send(text);
+    const { extensionCommands, untrustedCommands } = await this.deps.session();
+    const names = [...extensionCommands.map(({ name }) => name), ...untrustedCommands];
+    if (findName(line.name, names) !== undefined) return this.send(text);
     this.deps.context().setPrompt(text);
     throw new Error(describeUnknown(line));
   }

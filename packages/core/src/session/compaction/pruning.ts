@@ -221,7 +221,10 @@ function shortenedOutput(
 ): { output: string; isCleared: boolean } | undefined {
   const { shown, isSeen, age, newerTokens } = result;
   const { keepLast, protectTokens, keepsUnseen = keepLast > 0 } = limits;
-  const isProtected = age < keepLast || newerTokens < protectTokens || (keepsUnseen && !isSeen);
+  // Instructions that the model follows until its task is done; shortened, it would load them again.
+  const isInstruction = shown.toolName === "skill" && keepLast > 0;
+  const isProtected =
+    isInstruction || age < keepLast || newerTokens < protectTokens || (keepsUnseen && !isSeen);
   if (isProtected || shown.images?.length) return undefined;
   if (isSeen && age >= limits.hardClearAfter) {
     const output = clearedOutput(result);
