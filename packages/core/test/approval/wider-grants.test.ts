@@ -160,6 +160,26 @@ describe("a grant for the first words of a command", () => {
     expect((await decide("bun test b", { grants: boxed })).action).toBe("ask");
   });
 
+  test("given in the sandbox, because undo could not restore everything, covers other words there", async () => {
+    const wrapper = {
+      wrapCommand: () => {
+        throw new Error("Deciding runs nothing.");
+      },
+      leave: () => () => [],
+    };
+    const boxed = {
+      sandboxState: async () => ({ kind: "boxed", mayLeave: true, wrapper }) as const,
+      canUndo: false,
+    };
+    const grants = (await choicesFor("bun test a", boxed)).at(-1)?.grants ?? [];
+    expect(grants).toEqual([
+      { kind: "command_prefix", directory: root, words: ["bun", "test"], boxed: true },
+    ]);
+    expect((await decide("bun test b", { ...boxed, grants })).gate).toBe("grant");
+    expect((await decide("bun test --preload ./x", { ...boxed, grants })).action).toBe("ask");
+    expect((await decide("bun test b", { grants })).action).toBe("ask");
+  });
+
   test("never lets a command leave the sandbox", async () => {
     const wrapCommand = () => {
       throw new Error("Deciding runs nothing.");

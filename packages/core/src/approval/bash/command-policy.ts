@@ -214,16 +214,18 @@ function isGrantedByPrefix({ grant, prefix, program }: Widening, grants: readonl
 type Widening = WidenableGrant & { grant: CommandGrant };
 
 /**
- * The first words of a command that a wider grant can fix; undefined if the files that its further words name could not
- * be read and written without a question.
+ * The first words of a command that a wider grant can fix; undefined if the files that it names, a script of the project
+ * included, could not be read and written without a question.
  */
 function findWidening(grant: CommandGrant, { context, surroundings }: PathEvaluation): Widening | undefined {
   const { words } = grant;
   const findScript: FindScript = (name) => readPackageScript(context.cwd, name);
   const scopes = findCommandScopes(words, findScript);
-  const paths = [scopes.prefix, scopes.program].flatMap(
+  const [program = ""] = words;
+  const named = [scopes.prefix, scopes.program].flatMap(
     (scope) => (scope && readFurtherWords(scope, words, findScript)) ?? [],
   );
+  const paths = program.includes("/") ? [program, ...named] : named;
   const isOrdinary = paths.every((path) =>
     (["read", "write"] as const).every(
       (permission) =>
