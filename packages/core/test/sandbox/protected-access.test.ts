@@ -95,7 +95,9 @@ describe.skipIf(problem !== undefined)("in the mode auto, a command in the sandb
     const project = await makeProject({ mode: "auto", rules, prepare });
     const { run, text } = project;
     for (const path of [".git/hooks/pre-commit", ".diligent/x", "CLAUDE.md"]) {
-      expect((await run(`echo x > ${path}`)).isError).toBe(true);
+      const { output, isError } = await run(`echo x > ${path}`);
+      expect(isError).toBe(true);
+      expect(output).toContain("can be written to, except .git/hooks and .diligent.");
       expect(text(`project/${path}`) ?? "Old.\n").toBe("Old.\n");
     }
     expect((await run("cat .env")).isError).toBe(true);

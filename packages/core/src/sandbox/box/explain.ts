@@ -134,6 +134,9 @@ function isNamed(path: string, line: string): boolean {
 const NETWORK_OFF = 'The user can allow hosts with --network or the setting "sandboxNetwork", which is "off"';
 const NETWORK_ON = 'The user can allow more hosts with --network or the setting "sandboxNetwork"';
 
+const CONTROL_FILES =
+  "files that control other programs (.git/config, .git/hooks, .env, CLAUDE.md, CI files and the like)";
+
 interface Explained {
   /** The command line. */
   line?: string;
@@ -145,6 +148,8 @@ interface Explained {
   hasLocalhost?: boolean;
   /** True where some hosts can be reached, through a proxy. */
   hasNetwork?: boolean;
+  /** True where it may write protected files but hooks and diligent's own. */
+  writesProtected?: boolean;
 }
 
 /**
@@ -153,11 +158,21 @@ interface Explained {
  */
 export function explainOutput(
   output: string,
-  { line = "", hasFailed = true, mayLeave, temporary, hasLocalhost = false, hasNetwork = false }: Explained,
+  {
+    line = "",
+    hasFailed = true,
+    mayLeave,
+    temporary,
+    hasLocalhost = false,
+    hasNetwork = false,
+    writesProtected = false,
+  }: Explained,
 ): string | undefined {
   const rules = findMetRules(output, { line, hasFailed, hasNetwork });
   if (rules.length === 0) return undefined;
-  const described = rules.map((rule) => describeRule(rule, { temporary, hasLocalhost, hasNetwork }));
+  const described = rules.map((rule) =>
+    describeRule(rule, { temporary, hasLocalhost, hasNetwork, writesProtected }),
+  );
   return `it ran in a sandbox: ${described.join("; ")}. ${describeExit(mayLeave)}`;
 }
 
@@ -173,11 +188,12 @@ function describeRule(
     temporary,
     hasLocalhost,
     hasNetwork,
-  }: { temporary: PrivateTemporary | undefined; hasLocalhost: boolean; hasNetwork: boolean },
+    writesProtected,
+  }: Pick<Explained, "temporary"> & Record<"hasLocalhost" | "hasNetwork" | "writesProtected", boolean>,
 ): string {
   switch (rule) {
     case "write":
-      return `only the project and ${temporary?.files ?? "/tmp"} can be written to, except files that control other programs (.git/config, .git/hooks, .env, CLAUDE.md, CI files and the like)`;
+      return `only the project and ${temporary?.files ?? "/tmp"} can be written to, except ${writesProtected ? ".git/hooks and .diligent" : CONTROL_FILES}`;
     case "network":
       if (hasNetwork)
         return `it reaches other machines only through the proxy that http_proxy, https_proxy and ALL_PROXY name; a program that ignores them has no route. ${NETWORK_ON}`;

@@ -222,6 +222,7 @@ export class SandboxedShell implements ShellWrapper {
             temporary,
             hasLocalhost: isJoining,
             hasNetwork: network !== undefined,
+            writesProtected: command.access?.keepsNewFiles === true,
           })
         );
       },

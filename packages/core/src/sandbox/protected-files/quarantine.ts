@@ -57,7 +57,7 @@ export class ProtectedFileRemedies {
       const top = name.startsWith("/") ? `${directory}-elsewhere` : directory;
       const target = moveAway(path, join(top, name), allowance);
       if (target === undefined) return [];
-      const note = `${name} was moved to ${target}: commands in the sandbox may not create files that control other programs. If it belongs in the project, create it with the write tool or outside the sandbox; both ask the user`;
+      const note = `${name} was moved to ${target}: commands in the sandbox may not create files that control other programs. If it belongs in the project, create it with the write tool or outside the sandbox; both need approval`;
       return [
         {
           path,
