@@ -4,6 +4,7 @@ import { grep, memory, streaming, toolCalls } from "./calls.ts";
 import { compaction, knowledge, recall } from "./context.ts";
 import { evidence } from "./evidence.ts";
 import { jobs } from "./jobs.ts";
+import { mcp } from "./mcp.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
@@ -38,6 +39,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   recall,
   knowledge,
   skills,
+  mcp,
   screenStart,
   screenStream,
   screenKeys,

@@ -23,7 +23,7 @@ export function streamedAnswer(chunks: readonly string[]): Answer {
 }
 
 /** An answer that requests one tool call. @param number makes its id unique within a run. */
-function toolCallAnswer({ name, input }: ToolCall, number: number): Answer {
+export function toolCallAnswer({ name, input }: ToolCall, number: number): Answer {
   const block = { type: "tool_use", id: `toolu_${number}`, name, input: {} };
   const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
   return encode([
