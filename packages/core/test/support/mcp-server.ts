@@ -23,6 +23,9 @@ const fail = (id: Message["id"], code: number, message: string) => send({ id, er
 if (behaviours.has("ignore-term")) process.on("SIGTERM", () => {});
 if (behaviours.has("exit")) process.exit(3);
 if (behaviours.has("greet")) process.stdout.write("Welcome!\n{not json}\n\n[1,2]\n");
+if (behaviours.has("flood-stdout")) {
+  for (let block = 0; block < 20; block++) process.stdout.write(`${"noise ".repeat(50_000)}\n{"broken":\n`);
+}
 if (behaviours.has("flood-stderr")) process.stderr.write("x".repeat(2 * 1024 * 1024));
 if (behaviours.has("stderr")) process.stderr.write(`secret plan: ${argument("stderr-text") ?? "boom"}\n`);
 if (behaviours.has("child")) {
