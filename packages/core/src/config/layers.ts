@@ -224,10 +224,13 @@ function removeUntrustedSettings(
   project: Readonly<DiligentConfig>,
   context: RestrictionContext,
 ): UntrustedConfig {
-  const { provider, models, agents, agentLimits, mcpServers, webSearch, checks, ...chosen } = project;
+  const { provider, models, agents, agentLimits, mcpServers, webSearch, checks, ...others } = project;
+  const { formatters, ...chosen } = others;
   const { model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } = chosen;
   const { user } = context;
-  const ignored = [...flattenSettings({ provider, models, agents, agentLimits, mcpServers, checks }).keys()];
+  const ignored = [
+    ...flattenSettings({ provider, models, agents, agentLimits, mcpServers, checks, formatters }).keys(),
+  ];
   const config: DiligentConfig = { ...rest };
   const keep = (key: string, isAllowed: boolean) => {
     if (!isAllowed) ignored.push(key);

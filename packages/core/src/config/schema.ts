@@ -393,6 +393,21 @@ export const DiligentConfigSchema = z.strictObject({
     .describe(
       "What sandboxed commands reach: nothing, any public host, or the listed hosts; other hosts are asked about.",
     ),
+  formatters: z
+    .record(
+      z.string().min(1),
+      z.strictObject({
+        command: z
+          .array(z.string().min(1))
+          .min(1)
+          .describe(
+            "A program with its arguments; $FILE stands for the file, which otherwise is the last argument.",
+          ),
+        extensions: z.array(z.string().min(1)).min(1).describe("The extensions of its files, such as .ts."),
+      }),
+    )
+    .optional()
+    .describe("Programs that run on each file that the model has edited, by a name of your choice."),
   webSearch: z
     .boolean()
     .optional()

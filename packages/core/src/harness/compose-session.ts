@@ -28,6 +28,7 @@ import type { ContextOptions } from "../session/compaction/context-window.ts";
 import { SessionManager, type SessionManagerConfig } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { SharedRun, Tool } from "../tool/types.ts";
+import { attachFormatters } from "../tools/formatters.ts";
 import {
   type AskUser,
   createAddKnowledgeTool,
@@ -606,12 +607,16 @@ function createSessionTools(
   const builtin = builtinTools
     ? [
         ...instructions.attach(
-          createTools(workspace, {
-            offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS,
-            ...findCommandOffers(toSandboxView(sandbox), settings.isAttended || currentMode() === "auto"),
-            offersPatches,
-            isBrief: contextWindow < LEAST_WINDOW_FOR_EXTRAS,
-          }),
+          attachFormatters(
+            createTools(workspace, {
+              offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS,
+              ...findCommandOffers(toSandboxView(sandbox), settings.isAttended || currentMode() === "auto"),
+              offersPatches,
+              isBrief: contextWindow < LEAST_WINDOW_FOR_EXTRAS,
+            }),
+            workspace,
+            Object.entries(loaded.config.formatters ?? {}).map(([name, settings]) => ({ name, ...settings })),
+          ),
         ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
         ...(contextWindow >= LEAST_WINDOW_FOR_RECALL

@@ -49,6 +49,7 @@ export class FileTracker {
   readonly #seen = new Map<string, FileFingerprint>();
   readonly #read = new Set<string>();
   readonly #modified = new Map<string, FileFingerprint>();
+  readonly #recentlyModified = new Set<string>();
 
   readonly #contents = new Map<string, Uint8Array>();
   readonly #encodings = new Map<string, TextEncoding>();
@@ -72,7 +73,15 @@ export class FileTracker {
   recordModified(realPath: string, fingerprint: FileFingerprint, content?: Uint8Array): void {
     this.#seen.set(realPath, fingerprint);
     this.#modified.set(realPath, fingerprint);
+    this.#recentlyModified.add(realPath);
     this.#keepContent(realPath, content);
+  }
+
+  /** Real paths of the files that were modified since the last call. */
+  takeModified(): string[] {
+    const paths = [...this.#recentlyModified];
+    this.#recentlyModified.clear();
+    return paths;
   }
 
   /** The encoding in which the session has read the file; undefined for UTF-8. */

@@ -68,6 +68,7 @@ const EVERYTHING: DiligentConfig = {
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
   sandbox: "required",
   sandboxNetwork: { allow: ["packages", "*.example.com", "10.0.0.5:80"] },
+  formatters: { prettier: { command: ["prettier", "--write", "$FILE"], extensions: [".ts", "css"] } },
   webSearch: true,
   sandboxWritable: ["/var/cache/x", "~/.cache/y", "~"],
   mcpServers: {
