@@ -1,4 +1,5 @@
-import { listAgents, loadConfig, openProjectTrust } from "@diligent/core/harness";
+import { listAgents, openProjectTrust } from "@diligent/core/definitions";
+import { loadConfig } from "@diligent/core/harness";
 import { isSubcommandWord } from "../arguments/subcommands.ts";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";

@@ -201,7 +201,7 @@ async function add(place: ManagedPlace, { name, given, io, cwd }: Addition): Pro
     throw new UsageError("mcp add: a NAME is made of letters, digits, dots, dashes and underscores");
   const setting = toSetting(given);
   const isProject = given.switches.has("project");
-  const { describeProjectTrust } = await import("@diligent/core/harness");
+  const { describeProjectTrust } = await import("@diligent/core/definitions");
   const before = isProject ? await describeProjectTrust(cwd, io.environment) : undefined;
   const path = await addServer(place, { name, setting, isProject });
   writeLine(io.stdout, `Added ${name} to ${path}`);

@@ -5,10 +5,10 @@ import {
   isSkillName,
   type ListedSkill,
   listSkills,
-  loadConfig,
   openProjectTrust,
   readSkillText,
-} from "@diligent/core/harness";
+} from "@diligent/core/definitions";
+import { loadConfig } from "@diligent/core/harness";
 import { nearestNames } from "@diligent/core/light";
 import { isSubcommandWord } from "../arguments/subcommands.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, UsageError } from "../errors.ts";

@@ -7,7 +7,7 @@ import {
   untrustProject,
   type WaitingItem,
 } from "@diligent/core/config";
-import { describeProjectTrust } from "@diligent/core/harness";
+import { describeProjectTrust } from "@diligent/core/definitions";
 import { escapeLine } from "../approval/escaped-text.ts";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";

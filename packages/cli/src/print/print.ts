@@ -108,7 +108,7 @@ async function openPrograms(given: RunCommand, io: CliIo, stop: AbortSignal): Pr
   const { jsonSchema, permissionPrompt, directory, appendSystemPrompt = "" } = command.options;
   const programs: Programs = { command };
   if (permissionPrompt !== undefined) {
-    const { PermissionCommand } = await import("@diligent/core/harness");
+    const { PermissionCommand } = await import("@diligent/core/interactive");
     const cwd = resolveDirectory(directory, io.cwd);
     const prompt = new PermissionCommand(permissionPrompt, { cwd, environment: io.environment, stop });
     programs.ask = prompt.ask;

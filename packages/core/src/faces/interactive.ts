@@ -6,6 +6,7 @@ export { describeGrant } from "../approval/grants.ts";
 export { isUpdateUrl } from "../config/schema.ts";
 export { measureSystemPrompt, type PromptShares } from "../config/system-prompt.ts";
 export { readUserSettings, type UserSettings, type UserSettingsReading } from "../config/user-settings.ts";
+export { PermissionCommand } from "../harness/permission-command.ts";
 export { readInputDirectories, readRecentInputs } from "../infrastructure/fs/input-history.ts";
 export { DraftFile, updatePrivateFile } from "../infrastructure/fs/private-files.ts";
 export { readCheckedFile } from "../infrastructure/fs/read.ts";

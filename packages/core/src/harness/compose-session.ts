@@ -60,7 +60,6 @@ import {
   chooseSummarizer,
   type WrapSessionStream,
 } from "./models.ts";
-import { createCommandRunner } from "./run-command.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
@@ -236,14 +235,19 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     contextWindow: model.contextWindow,
     offersPatches: () => knowsPatches(current.model),
   });
-  const runCommand = createCommandRunner({
-    tools,
-    redactor,
-    approve: options.approve,
-    keepOutput: (id, output) => temporaryDirectory.keep(id, output),
-    changes: () => services.checkpoints,
-    notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
-  });
+  let runner: SessionScope["runCommand"] | undefined;
+  const runCommand: SessionScope["runCommand"] = async (command, signal) => {
+    const { createCommandRunner } = await import("./run-command.ts");
+    runner ??= createCommandRunner({
+      tools,
+      redactor,
+      approve: options.approve,
+      keepOutput: (id, output) => temporaryDirectory.keep(id, output),
+      changes: () => services.checkpoints,
+      notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
+    });
+    return runner(command, signal);
+  };
   const permissions = () => ({
     mode: options.currentMode(),
     isAttended: options.isAttended,

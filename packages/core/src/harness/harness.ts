@@ -25,7 +25,6 @@ import { loadConfig } from "./load-config.ts";
 import { createSessionHostQuestion, NetworkLog } from "./network-log.ts";
 import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
 import { toNotice } from "./session-prompt.ts";
-import { openProjectTrust } from "./trust.ts";
 import type {
   ExtensionCommand,
   Harness,
@@ -234,7 +233,9 @@ export class ProjectHarness implements Harness {
 
   private openTrust(): Promise<ProjectTrust> {
     const { environment, loaded, overrides } = this;
-    this.trust ??= openProjectTrust(loaded, { environment, trustedOnce: overrides.trustedOnce });
+    this.trust ??= import("./trust.ts").then(({ openProjectTrust }) =>
+      openProjectTrust(loaded, { environment, trustedOnce: overrides.trustedOnce }),
+    );
     return this.trust;
   }
 

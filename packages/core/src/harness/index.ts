@@ -1,7 +1,5 @@
 /** Composes sessions for every front end: the command line, programs that use the library, editor servers. */
 
-export { checkSkill, readSkillText } from "../skills/check-skill.ts";
-export { isSkillName } from "../skills/parse-skill.ts";
 export type { AskUser } from "../tools/ask-user.ts";
 export type { UserQuestion } from "../types.ts";
 export { type Approvals, requestedCommand, STOPPED_ANSWER } from "./approve.ts";
@@ -17,12 +15,8 @@ export {
 } from "./harness.ts";
 export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts";
 export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS } from "./models.ts";
-export { PermissionCommand } from "./permission-command.ts";
 export { hasPlan } from "./plan-mode.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
-export { type ListedSkill, listSkills } from "./skills.ts";
-export { listAgents } from "./sub-agents.ts";
-export { describeProjectTrust, openProjectTrust } from "./trust.ts";
 export type {
   AskedVerdict,
   AskPerson,

@@ -51,7 +51,7 @@ export async function askForTrustFirst(
 }
 
 async function describe(cwd: string, { environment, show }: CommandContext): Promise<TrustDescription> {
-  const { describeProjectTrust } = await import("@diligent/core/harness");
+  const { describeProjectTrust } = await import("@diligent/core/definitions");
   const description = await orUsageError(() => describeProjectTrust(cwd, environment), ConfigError);
   for (const { message } of description.warnings) show(notice("warning", message));
   return description;
