@@ -166,9 +166,9 @@ describe("SIGKILL of the program", () => {
     expect(await countLeftRunning(`sleep\0${seconds}2`)).toBe(0);
     expect(countProcesses(`sleep\0${seconds}1`)).toBe(2);
     const directory = join(place.home, ".local", "state", "diligent", "jobs");
-    expect(readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"))).toEqual([
-      "up\n",
-    ]);
+    const read = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"));
+    while (read().join("") === "") await Bun.sleep(5);
+    expect(read()).toEqual(["up\n"]);
     Bun.spawnSync(["pkill", "-f", `sleep ${seconds}1`]);
     expect(await countLeftRunning(`sleep\0${seconds}1`)).toBe(0);
   });

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, rmSync, statSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { ByteRing } from "../infrastructure/process/byte-ring.ts";
+import { listLogParts, readDetachedLog } from "../infrastructure/process/detached-log.ts";
 import type { OutputFile, OutputPiece } from "../infrastructure/process/output-file.ts";
 
 /** The output of a job; positions count its bytes from the beginning. */
@@ -75,44 +76,37 @@ export class CollectedOutput implements JobOutput {
   }
 }
 
-/** The output of a job that writes to a file itself, since it outlives this program. */
+/** The output of a job that outlives this program: another process writes it to files. */
 export class LoggedOutput implements JobOutput {
-  readonly shortfall = undefined;
-
   constructor(readonly path: string) {}
 
   get totalBytes(): number {
-    return statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+    const last = listLogParts(this.path).at(-1);
+    return last === undefined ? 0 : last.at + last.bytes;
   }
 
-  *read(from: number): Generator<OutputPiece> {
-    const piece = new Uint8Array(RECENT_BYTES);
-    const file = openSync(this.path, "r");
-    try {
-      for (let position = from; ; ) {
-        const read = readSync(file, piece, 0, RECENT_BYTES, position);
-        if (read === 0) return;
-        yield { at: position, bytes: piece.subarray(0, read) };
-        position += read;
-      }
-    } finally {
-      closeSync(file);
-    }
+  get shortfall(): string | undefined {
+    const [first, second] = listLogParts(this.path);
+    const omittedBytes = first && second ? second.at - first.bytes : 0;
+    const megabytes = Math.ceil(omittedBytes / 1024 / 1024);
+    return megabytes > 0
+      ? `without ${megabytes} MB from its middle, continued in files beside it`
+      : undefined;
+  }
+
+  read(from: number): Iterable<OutputPiece> {
+    return readDetachedLog(this.path, from);
   }
 
   lastLine(): string {
-    try {
-      const pieces = [...this.read(Math.max(0, this.totalBytes - LAST_LINE_BYTES))];
-      return lastLineOf(pieces[0]?.bytes ?? new Uint8Array());
-    } catch {
-      return ""; // Somebody has removed the file.
-    }
+    const pieces = [...this.read(Math.max(0, this.totalBytes - LAST_LINE_BYTES))];
+    return lastLineOf(Buffer.concat(pieces.map(({ bytes }) => Uint8Array.from(bytes))));
   }
 
   close(): void {}
 
   remove(): void {
-    rmSync(this.path, { force: true });
+    for (const { path } of listLogParts(this.path)) rmSync(path, { force: true });
   }
 }
 

@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from "n
 import { join } from "node:path";
 import { now } from "../runtime.ts";
 import { systemErrorText } from "../system-error.ts";
+import { openDetachedLog } from "./detached-log.ts";
 import { pauseUnnoticed } from "./process.ts";
 import type { CommandRest } from "./run.ts";
 import { endTree, isGroupAlive, type ProcessGroup, readTreeCpuMs } from "./tree.ts";
@@ -13,7 +14,7 @@ interface DetachedCommand {
   argv: readonly string[];
   cwd: string;
   environment: Readonly<Record<string, string>>;
-  /** Where its output goes, in a new file (0600); older files of 30 days and more are removed from there. */
+  /** Where its output goes, in new files (0600) of 100 MB at most; older files of 30 days and more are removed from there. */
   directory: string;
   /** The beginning of that file's name. */
   name: string;
@@ -28,34 +29,38 @@ export function startDetached({ argv, cwd, environment, directory, name }: Detac
   path: string;
 } {
   const path = join(directory, `${name}-${crypto.randomUUID().slice(0, 8)}.log`);
-  const file = openLog(path, directory);
+  const { input, written } = openLog(path, directory);
   try {
     const child = Bun.spawn([...argv], {
       cwd,
       env: { ...environment },
-      stdio: ["ignore", file, file],
+      stdio: ["ignore", input, input],
       detached: true,
     });
     child.unref();
-    return { rest: toRest(child), path };
+    return { rest: toRest(child, written), path };
   } catch (error) {
     throw new Error(`${argv[0]} could not be started: ${systemErrorText(error)}.`);
   } finally {
-    closeSync(file);
+    closeSync(input);
   }
 }
 
-function openLog(path: string, directory: string): number {
+function openLog(path: string, directory: string): ReturnType<typeof openDetachedLog> {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     removeOld(directory);
-    return openSync(path, "wx", 0o600);
+    closeSync(openSync(path, "wx", 0o600));
+    return openDetachedLog(path);
   } catch (error) {
     throw new Error(`Not started: its output cannot be written to ${path}: ${systemErrorText(error)}.`);
   }
 }
 
-function toRest(child: Bun.Subprocess): CommandRest {
+// A process outside the group may hold the output open for any time.
+const LAST_OUTPUT_MS = 500;
+
+function toRest(child: Bun.Subprocess, written: Promise<unknown>): CommandRest {
   const group: ProcessGroup = { leader: child.pid, role: "worker", leaderExited: false };
   // It has no mark: by one, the end of this program would find it.
   const tree = () => ({ groups: isGroupAlive(group) ? [group.leader] : [] });
@@ -67,6 +72,7 @@ function toRest(child: Bun.Subprocess): CommandRest {
     exited,
     ended: exited.then(async () => {
       while (isGroupAlive(group)) await pauseUnnoticed();
+      await Promise.race([written, pauseUnnoticed(LAST_OUTPUT_MS)]);
     }),
     end: () => endTree(tree),
     cpuTimeMs: () => readTreeCpuMs(tree()),
@@ -74,10 +80,17 @@ function toRest(child: Bun.Subprocess): CommandRest {
   };
 }
 
+/** An output may be in several files, of which only the newest is written to. */
 function removeOld(directory: string): void {
-  for (const name of readdirSync(directory)) {
-    const path = join(directory, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (name.endsWith(".log") && stats && now() - stats.mtimeMs > KEPT_FOR_MS) rmSync(path, { force: true });
+  const writtenAt = new Map<string, number>();
+  const files = readdirSync(directory).flatMap((name) => {
+    const [, log] = /^(.*\.log)(?:\.\w+)?$/.exec(name) ?? [];
+    const stats = statSync(join(directory, name), { throwIfNoEntry: false });
+    if (log === undefined || stats === undefined) return [];
+    writtenAt.set(log, Math.max(stats.mtimeMs, writtenAt.get(log) ?? 0));
+    return [{ name, log }];
+  });
+  for (const { name, log } of files) {
+    if (now() - (writtenAt.get(log) ?? 0) > KEPT_FOR_MS) rmSync(join(directory, name), { force: true });
   }
 }

@@ -37,7 +37,7 @@ export async function runDetached(args: BashArguments, workspace: Workspace): Pr
       isDetached: true,
     });
     return {
-      output: `Started job ${job.id}\n[it outlives this session; its output goes to ${path}]`,
+      output: `Started job ${job.id}\n[it outlives this session; its output goes to ${path}, and what exceeds 50 MB to files beside it]`,
       metadata: { jobId: job.id, isDetached: true, outputPath: path },
     };
   } finally {
