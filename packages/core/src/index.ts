@@ -81,6 +81,7 @@ export type {
   QuestionSource,
   SessionAddition,
   SessionChoices,
+  SessionGrants,
   SessionReference,
   SessionScope,
   SessionStart,

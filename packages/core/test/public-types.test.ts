@@ -141,20 +141,20 @@ const TYPES = `
   Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision
   GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides HarnessSession
   HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput
-  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions LoadOptions
-  LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition ModelFacts
-  ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice NoticeLevel
-  OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages PrepareContext
-  PreparedContext Preview PreviewPart ProcessExit PromptCommand PromptExpansion PromptKnowledge ProtectedAccess
-  ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult PruneEntry PruningConditions
-  QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose ResumeSessionOptions RetryOptions
-  Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason SandboxState SecretRedactor SecretValue
-  SerializableError SessionAddition SessionBranches SessionChoices SessionContext SessionEntry SessionFile
-  SessionHeader SessionInfo SessionInfoEntry SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions
-  SessionReference SessionScope SessionSource SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper
-  SteeredMessage StopReason StreamContext StreamFunction StreamOptions Summarizer SummaryValidation
-  SystemPromptSections TaskLinkEntry TestCounts TextBlock TextContent TextEncoding TextLocation ThinkingBlock
-  ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions
-  ToolResult ToolResultMessage TrustState TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage
-  UserQuestion WidenableGrant Workspace WrappedCommand
+  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions
+  LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition
+  ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice
+  NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages
+  PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCommand PromptExpansion PromptKnowledge
+  ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult PruneEntry
+  PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose
+  ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason
+  SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches SessionChoices
+  SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry SessionJobs
+  SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource SessionStart
+  SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper SteeredMessage StopReason StreamContext
+  StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TaskLinkEntry TestCounts TextBlock
+  TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock
+  ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState TrustedProject
+  UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WidenableGrant Workspace WrappedCommand
 `;

@@ -106,6 +106,8 @@ interface SessionOptions extends SessionSettings {
   recording?: Recording | undefined;
   /** See `SessionChoices`. */
   askUser?: AskUser | undefined;
+  /** See `SessionScope`. */
+  grants?: SessionScope["grants"];
   /** Where its commands run. */
   commands: Pick<SessionCommands, "jobs" | "sandbox" | "temporaryDirectory" | "networkUsers">;
   /** For the session of a sub-agent. */
@@ -212,6 +214,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     contextWindow: model.contextWindow,
     isAttended: options.isAttended,
     askUser: options.askUser,
+    grants: options.grants,
     outputDirectory: () => temporaryDirectory.path(),
     redactor,
     files,

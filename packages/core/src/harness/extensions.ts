@@ -55,13 +55,13 @@ const LOADERS: readonly ExtensionLoader[] = [
     name: "skills",
     isWanted: ({ cwd, loaded, environment }) =>
       hasDefinitions({ cwd, root: loaded.projectRoot, environment }, SKILL_LOCATIONS),
-    load: async (place) => (await import("./skills.ts")).openSkills(place),
+    load: async (place) => (await import("./prompts/skills.ts")).openSkills(place),
   },
   {
     name: "commands",
     isWanted: ({ cwd, loaded, environment }) =>
       hasDefinitions({ cwd, root: loaded.projectRoot, environment }, COMMAND_LOCATIONS),
-    load: async (place) => (await import("./prompt-commands.ts")).openPromptCommands(place),
+    load: async (place) => (await import("./prompts/prompt-commands.ts")).openPromptCommands(place),
   },
   {
     name: "mcp",

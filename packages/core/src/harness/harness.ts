@@ -205,6 +205,7 @@ export class ProjectHarness implements Harness {
       recording,
       commands,
       askUser: choices.askUser,
+      grants,
       currentMode: () => approval.mode,
       isAttended: choices.ask !== undefined,
       currentRules: () => approval.rules,

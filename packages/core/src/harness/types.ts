@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
+import type { Grant } from "../approval/grants.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
 import type { CheckKind } from "../evidence/types.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
@@ -243,6 +244,15 @@ export interface PromptExpansion {
 /** A command that front ends offer by its name. */
 export type ExtensionCommand = ActionCommand | PromptCommand;
 
+/** What the user has allowed for good. */
+export interface SessionGrants {
+  list(): Promise<readonly Grant[]>;
+  /** Applies from now on and when the session is resumed. @throws Error if it cannot be saved. */
+  addForSession(grants: readonly Grant[]): Promise<void>;
+  /** Applies in later sessions of the project, too. @throws Error if it cannot be saved. */
+  addForProject(grants: readonly Grant[]): Promise<void>;
+}
+
 /** A session as its extensions see it. */
 export interface SessionScope {
   sessionId: string;
@@ -258,6 +268,8 @@ export interface SessionScope {
   redactor: Redactor;
   /** Asks the user; left out when no user is present. */
   askUser?: AskUser | undefined;
+  /** What the user has allowed for good; left out in sessions of sub-agents, which allow nothing themselves. */
+  grants?: SessionGrants | undefined;
   /** The session's private temporary directory, which the model may read; undefined if it cannot be created. */
   outputDirectory(): string | undefined;
   /** What the session's tools know about files. */

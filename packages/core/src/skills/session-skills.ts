@@ -41,6 +41,12 @@ export class SessionSkills implements SkillSource {
     this.given.clear();
   }
 
+  /** The skill that the model means, if it may load it. */
+  findForModel(name: string): Skill | undefined {
+    const skill = this.find(name);
+    return skill?.isModelInvocable ? skill : undefined;
+  }
+
   async load(name: string): Promise<ToolResult> {
     const skill = this.find(name);
     if (skill === undefined) return this.search(name);

@@ -9,7 +9,7 @@ export interface SkillSource {
    * The body of a skill, or those that fit the words best if none is called `name`.
    * @throws Error that says why it cannot be loaded.
    */
-  load(name: string): Promise<ToolResult>;
+  load(name: string, signal: AbortSignal): Promise<ToolResult>;
   /** A file of a skill, as `read` shows it. @throws Error that says why it cannot be read. */
   read(name: string, file: string, signal: AbortSignal): Promise<ToolResult>;
 }
@@ -17,8 +17,9 @@ export interface SkillSource {
 /**
  * Loads a skill, or a file of it. The directories of skills may be read without approval: the user has trusted or
  * installed them.
+ * @param options.runsAlone true if loading may ask the user.
  */
-export function createSkillTool(source: SkillSource): Tool {
+export function createSkillTool(source: SkillSource, { runsAlone = false } = {}): Tool {
   const tool: Tool<SkillParameters> = {
     name: "skill",
     description:
@@ -29,9 +30,10 @@ export function createSkillTool(source: SkillSource): Tool {
     },
     inputSchema: INPUT_SCHEMAS.skill,
     readOnly: true,
+    ...(runsAlone && { runsAlone }),
     approval: () => undefined,
     execute: ({ name, file }, { signal }) =>
-      file === undefined || file.trim() === "" ? source.load(name) : source.read(name, file, signal),
+      file === undefined || file.trim() === "" ? source.load(name, signal) : source.read(name, file, signal),
   };
   return tool;
 }

@@ -1,12 +1,14 @@
-import { findSkills, type SkippedSkill } from "../skills/find-skills.ts";
-import { SessionSkills } from "../skills/session-skills.ts";
-import type { Skill } from "../skills/skill-index.ts";
-import { composeSkillSection } from "../skills/skill-section.ts";
-import { SKILL_TRUST, toSkillItem } from "../skills/trust.ts";
-import { createSkillTool } from "../tools/index.ts";
-import { describeError, UsageError } from "./errors.ts";
-import type { ExtensionPlace } from "./extensions.ts";
-import type { HarnessExtension, Notice, PromptCommand, SessionScope } from "./types.ts";
+import { findSkills, type SkippedSkill } from "../../skills/find-skills.ts";
+import { SessionSkills } from "../../skills/session-skills.ts";
+import type { Skill } from "../../skills/skill-index.ts";
+import { composeSkillSection } from "../../skills/skill-section.ts";
+import { SKILL_TRUST, toSkillItem } from "../../skills/trust.ts";
+import type { Tool } from "../../tool/types.ts";
+import { createSkillTool, type SkillSource } from "../../tools/index.ts";
+import { describeError, UsageError } from "../errors.ts";
+import type { ExtensionPlace } from "../extensions.ts";
+import type { HarnessExtension, Notice, PromptCommand, SessionScope } from "../types.ts";
+import { SkillGrants } from "./skill-grants.ts";
 
 // Of the usable window; it includes the tool.
 const PROMPT_SHARE = 0.01;
@@ -18,7 +20,7 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
   const root = loaded.projectRoot;
   const { skills: found, skipped } = await findSkills({ cwd, root, environment }, { isPersistent });
   const skills = await selectTrusted(found, place);
-  const sessions = new Map<string, SessionSkills>();
+  const sessions = new Map<string, OpenSkills>();
   const { maxContextTokens = Number.POSITIVE_INFINITY } = loaded.config.compaction ?? {};
   return {
     name: "skills",
@@ -30,11 +32,12 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
       .map(({ name }) => `skill:${name}`),
     openSession(scope) {
       const own = new SessionSkills(skills, scope);
-      sessions.set(scope.sessionId, own);
+      const grants = new SkillGrants(scope);
+      sessions.set(scope.sessionId, { own, grants });
       const tokens = Math.min(scope.contextWindow, maxContextTokens) * PROMPT_SHARE - TOOL_TOKENS;
       const promptSection = composeSkillSection(skills, tokens);
       return {
-        ...(promptSection !== undefined && { promptSection, tools: [createSkillTool(own)] }),
+        ...(promptSection !== undefined && { promptSection, tools: [createTool(own, grants)] }),
         notices: describeSkipped(skipped.length),
         close: () => void sessions.delete(scope.sessionId),
       };
@@ -42,7 +45,7 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
     onEvent({ type }) {
       // Afterwards, the text of a skill may be missing from the context.
       if (type === "compaction_end" || type === "prune")
-        for (const each of sessions.values()) each.forgetGiven();
+        for (const { own } of sessions.values()) own.forgetGiven();
     },
     close() {},
   };
@@ -91,17 +94,36 @@ function describeSkipped(count: number): Notice[] {
   return [{ level: "info", code: "skills_not_loaded", message }];
 }
 
-function toCommand(skill: Skill, sessions: ReadonlyMap<string, SessionSkills>): PromptCommand {
+/** The skills of a session that is open. */
+interface OpenSkills {
+  own: SessionSkills;
+  grants: SkillGrants;
+}
+
+/** The tool that loads them; the user may be asked first. */
+function createTool(own: SessionSkills, grants: SkillGrants): Tool {
+  const load: SkillSource["load"] = async (name, signal) => {
+    const skill = own.findForModel(name);
+    if (skill !== undefined) await grants.confirm(skill, signal);
+    return own.load(name);
+  };
+  const source = { load, read: own.read.bind(own) };
+  return createSkillTool(source, { runsAlone: own.skills.some((skill) => grants.mayAsk(skill)) });
+}
+
+function toCommand(skill: Skill, sessions: ReadonlyMap<string, OpenSkills>): PromptCommand {
   return {
     name: `skill:${skill.name}`,
     description: skill.description,
     argumentHint: skill.argumentHint,
     source: skill.shown,
-    async toPrompt(args: string, _signal: AbortSignal, { sessionId }: SessionScope) {
-      const own = sessions.get(sessionId);
-      if (own === undefined) throw new UsageError(`/skill:${skill.name}: this session is closed.`);
+    async toPrompt(args: string, signal: AbortSignal, { sessionId }: SessionScope) {
+      const open = sessions.get(sessionId);
+      if (open === undefined) throw new UsageError(`/skill:${skill.name}: this session is closed.`);
       try {
-        return { text: await own.toPrompt(skill, args) };
+        const text = await open.own.toPrompt(skill, args);
+        await open.grants.confirm(skill, signal);
+        return { text };
       } catch (error) {
         throw new UsageError(`/skill:${skill.name}: ${describeError(error)}`);
       }

@@ -1,8 +1,8 @@
-import { expandTemplate } from "../prompt-commands/expand-template.ts";
-import { type CommandFile, findCommands, type SkippedCommand } from "../prompt-commands/find-commands.ts";
-import { COMMAND_TRUST, toCommandItem } from "../prompt-commands/trust.ts";
-import type { ExtensionPlace } from "./extensions.ts";
-import type { HarnessExtension, Notice, PromptCommand } from "./types.ts";
+import { expandTemplate } from "../../prompt-commands/expand-template.ts";
+import { type CommandFile, findCommands, type SkippedCommand } from "../../prompt-commands/find-commands.ts";
+import { COMMAND_TRUST, toCommandItem } from "../../prompt-commands/trust.ts";
+import type { ExtensionPlace } from "../extensions.ts";
+import type { HarnessExtension, Notice, PromptCommand } from "../types.ts";
 
 /** The commands in files of the user and, where they are trusted, of the project. */
 export async function openPromptCommands(place: ExtensionPlace): Promise<HarnessExtension> {
