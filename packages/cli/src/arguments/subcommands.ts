@@ -219,8 +219,9 @@ const PAGES = {
       ["login NAME", "sign in to it, in a browser"],
       ["logout NAME", "forget that sign-in"],
       ["import", "show the servers of other agents; --yes takes them over"],
+      ["serve", "be a server on stdio: tools run and sessions_search"],
     ],
-    words: ["list", "add", "remove", "enable", "disable", "test", "login", "logout", "import"],
+    words: ["list", "add", "remove", "enable", "disable", "test", "login", "logout", "import", "serve"],
     options: [
       { name: "url", value: "URL", help: "with add: its address" },
       { name: "env", value: "NAME=VALUE", help: "with add: an environment variable; repeatable" },

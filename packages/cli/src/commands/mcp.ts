@@ -31,6 +31,7 @@ export async function runMcp(rest: readonly string[], io: CliIo, directory?: str
   const given = readSubcommandArguments("mcp", rest);
   const [action = "list", name, ...more] = given.words;
   const cwd = resolveDirectory(directory, io.cwd);
+  if (action === "serve" && name === undefined) return (await import("./mcp-serve.ts")).serveMcp(io, cwd);
   const place = { loaded: await loadConfig(cwd, io.environment), environment: io.environment };
   if (action === "list" && name === undefined)
     return listServers(place, { io, isJson: given.switches.has("json") });
