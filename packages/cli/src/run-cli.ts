@@ -69,6 +69,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/agents.ts")).runAgents(rest, io, directory);
     case "skills":
       return (await import("./commands/skills.ts")).runSkills(rest, io, directory);
+    case "history":
+      return (await import("./commands/history.ts")).runHistory(rest, io, directory);
     case "import":
       return (await import("./commands/import.ts")).runImport(rest, io, directory);
     case "network":

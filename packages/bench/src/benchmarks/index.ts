@@ -3,6 +3,7 @@ import { box } from "./box.ts";
 import { grep, memory, streaming, toolCalls } from "./calls.ts";
 import { compaction, knowledge, recall } from "./context.ts";
 import { evidence } from "./evidence.ts";
+import { history } from "./history.ts";
 import { jobs } from "./jobs.ts";
 import { mcp } from "./mcp.ts";
 import { approval, checkpoint } from "./safety.ts";
@@ -28,6 +29,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   resume,
   list,
   search,
+  history,
   approval,
   unasked,
   checkpoint,

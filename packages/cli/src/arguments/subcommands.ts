@@ -124,6 +124,37 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  history: {
+    about: "search the sessions of all projects",
+    title: "search the sessions of all projects, and those of other agents",
+    usage: [
+      ["search QUERY", 'words that occur together, "phrases", beginnings*'],
+      ["show REF", "a session as a document"],
+      ["stats", "what the index holds"],
+      ["reindex", "build the index again"],
+      ["forget REF", "remove a session from the index for good; its file stays"],
+    ],
+    words: ["search", "show", "stats", "reindex", "forget"],
+    options: [
+      { name: "project", value: "DIR", completes: "file", help: "with search: in this project" },
+      {
+        name: "agent",
+        value: "NAME",
+        choices: ["diligent", ...FOREIGN_AGENTS],
+        help: "with search: sessions of this agent",
+      },
+      { name: "file", value: "PATH", help: "with search: calls that name this file, or a path that ends so" },
+      { name: "tool", value: "NAME", help: "with search: calls of this tool and their results" },
+      { name: "since", value: "DATE", help: "with search: from this day on, YYYY-MM-DD" },
+      { name: "limit", value: "N", help: "with search: at most N results, 20 by default" },
+      JSON_OPTION,
+    ],
+    notes: [
+      "REF is an id as search prints it: one of diligent's, or claude-code:ID, codex:ID, pi:ID, opencode:ID, gemini:ID.",
+      "Prompts, answers, commands, paths and the first 2 KB of each result are searched, the newest first. Each call first adds what has changed since the last one. The index is in your data directory, is private, and nothing of it leaves this machine; history.index and history.sources in your configuration turn it off or limit it.",
+    ],
+    isOfProject: true,
+  },
   import: {
     about: "import sessions of other agents",
     title: "import sessions of Claude Code, Codex, pi, opencode or gemini-cli",

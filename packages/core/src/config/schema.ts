@@ -207,6 +207,17 @@ const PermissionRuleSchema = z.strictObject({
   action: z.enum(["allow", "deny", "ask"]).describe("The decision."),
 }) satisfies z.ZodType<PermissionRule>;
 
+const HistorySettingsSchema = z.strictObject({
+  index: z
+    .boolean()
+    .optional()
+    .describe("Whether diligent history may keep an index of all sessions; false removes it."),
+  sources: z
+    .array(z.enum(["claude-code", "codex", "pi", "opencode", "gemini"]))
+    .optional()
+    .describe("Other agents whose sessions are indexed; all by default, none with an empty list."),
+});
+
 /** Absolute, or relative to the home directory; a relative path would mean a different one in every project. */
 const absolutePath = z
   .string()
@@ -426,6 +437,9 @@ export const DiligentConfigSchema = z.strictObject({
     .record(z.string().min(1), McpServerSchema)
     .optional()
     .describe("Servers of the Model Context Protocol, by a name of your choice."),
+  history: HistorySettingsSchema.optional().describe(
+    "The index of diligent history, over the sessions of all projects. Read from your own file only.",
+  ),
   updateUrl: z
     .string()
     .refine(

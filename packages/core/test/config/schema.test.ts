@@ -100,6 +100,7 @@ const EVERYTHING: DiligentConfig = {
   },
   inheritEnvironment: ["DATABASE_URL"],
   updateUrl: "https://registry.example/diligent/latest",
+  history: { index: true, sources: ["claude-code", "codex", "pi", "opencode", "gemini"] },
 };
 
 describe("DiligentConfigSchema", () => {
@@ -163,6 +164,7 @@ describe("DiligentConfigSchema", () => {
       { sandboxWritable: ["build"] },
       { sandboxWritable: ["~other/x"] },
       { inheritEnvironment: ["A=B"] },
+      { history: { sources: ["unknown"] } },
       { updateUrl: "" },
       { updateUrl: true },
       { updateUrl: "http://registry.example/latest" },

@@ -18,6 +18,11 @@ export function userStateDirectory(environment: Environment): string | undefined
   return directoryOf(environment.XDG_STATE_HOME, { environment, fallback: [".local", "state"] });
 }
 
+/** The directory for data that can be built again or outlives its use: `$XDG_DATA_HOME/diligent`, by default `~/.local/share/diligent`. */
+export function userDataDirectory(environment: Environment): string | undefined {
+  return directoryOf(environment.XDG_DATA_HOME, { environment, fallback: [".local", "share"] });
+}
+
 function directoryOf(
   base: string | undefined,
   { environment, fallback }: { environment: Environment; fallback: readonly string[] },

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Redactor } from "../../agent/types.ts";
+import { StoppedError } from "../../infrastructure/async.ts";
 import { type DiligentPaths, makeDiligentDir } from "../../infrastructure/diligent-dir.ts";
 import { readDirectory } from "../../infrastructure/fs/directory.ts";
 import { JsonlWriter } from "../../infrastructure/fs/jsonl-writer.ts";
@@ -75,7 +76,7 @@ export async function importSessions(
     try {
       session = await readForeignSession(location, IMPORT_LIMITS, signal);
     } catch (error) {
-      signal?.throwIfAborted();
+      if (error instanceof StoppedError) throw error;
       outcome.problems.push(`${location.path} cannot be read: ${systemErrorText(error)}`);
     }
     if (!session || session.items.every(({ kind }) => kind !== "message")) continue;

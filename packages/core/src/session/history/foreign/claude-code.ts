@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
+import { StoppedError } from "../../../infrastructure/async.ts";
 import { readDirectory } from "../../../infrastructure/fs/directory.ts";
 import { readSmallText } from "../../../infrastructure/fs/read.ts";
 import type { ContentBlock, StopReason, Usage } from "../../../types.ts";
@@ -396,8 +397,7 @@ async function readChildren(
       const parent = { sessionId, toolCallId: textOf(meta.toolUseId), agent };
       if (child) children.push({ ...child, id: `${sessionId}.${basename(childPath, ".jsonl")}`, parent });
     } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof Error)) throw error;
+      if (error instanceof StoppedError) throw error;
       file.skipUnreadable();
     }
   }

@@ -1,0 +1,252 @@
+import { constants, setPriority } from "node:os";
+import { resolve } from "node:path";
+import { loadConfig } from "@diligent/core/harness";
+import {
+  type HistoryMatch,
+  type HistorySession,
+  type HistoryStats,
+  historyPaths,
+  historySources,
+  isDamage,
+  readForeignEntries,
+  SessionHistory,
+  type UpdateOptions,
+  type UpdateOutcome,
+} from "@diligent/core/history";
+import { FOREIGN_AGENTS, findProjectRoot, homeDirectory, nearestName } from "@diligent/core/light";
+import { findLeafId, pathTo } from "@diligent/core/run";
+import { readSessionFile, type SessionEntry } from "@diligent/core/sessions";
+import { isSubcommandWord } from "../arguments/subcommands.ts";
+import { EXIT_FAILURE, EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
+import { toMarkdown } from "../export/export-document.ts";
+import { type CliIo, writeLine } from "../io/io.ts";
+import { resolveDirectory } from "../session/project-directory.ts";
+import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { formatLocalMinute, formatSize, toJsonText } from "../text/format.ts";
+import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
+import { readSubcommandArguments, unknownAction } from "./arguments.ts";
+
+const TITLE_COLUMNS = 60;
+
+/**
+ * Searches the sessions of all projects, and manages the index for it.
+ * @param directory as given with `-C`.
+ * @throws UsageError for an unknown action or session, an invalid option, or an index that is turned off.
+ */
+export async function runHistory(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
+  const { words, switches, values } = readSubcommandArguments("history", rest);
+  const [action, ...more] = words;
+  if (action === undefined || !isSubcommandWord("history", action))
+    throw unknownAction("history", action ?? "");
+  const cwd = resolveDirectory(directory, io.cwd);
+  const isJson = switches.has("json");
+  const opened = await openHistory(cwd, io);
+  const { history } = opened;
+  try {
+    switch (action) {
+      case "search": {
+        const query = readQuery(more.join(" "), values, io);
+        const outcome = await update(opened, io);
+        const found = search(history, query);
+        if (found === undefined)
+          throw new UsageError('history search needs a word: diligent history search "some words"');
+        io.stdout.write(isJson ? toJsonText(found.map(toRow)) : sanitizeTerminalText(formatMatches(found)));
+        return warn(outcome, io);
+      }
+      case "show": {
+        const outcome = await update(opened, io);
+        const session = findSession(history, more);
+        const entries = await orUsageError(() => readEntries(session));
+        const path = opened.redactor.redact(pathTo(entries, findLeafId(entries)));
+        if (isJson) io.stdout.write(toJsonText({ ...toSessionRow(session), messages: messagesOf(path) }));
+        else {
+          const timestamp = entries[0]?.timestamp ?? new Date(session.modifiedMs).toISOString();
+          const header = {
+            type: "session" as const,
+            version: 2,
+            id: session.ref,
+            timestamp,
+            cwd: session.project,
+          };
+          io.stdout.write(toMarkdown({ header, path, name: session.title || undefined }));
+        }
+        return warn(outcome, io);
+      }
+      case "stats": {
+        const outcome = await update(opened, io);
+        const stats = history.stats();
+        io.stdout.write(isJson ? toJsonText(stats) : formatStats(stats));
+        return warn(outcome, io);
+      }
+      case "reindex": {
+        history.remove();
+        const outcome = await update(opened, io);
+        io.stdout.write(isJson ? toJsonText(history.stats()) : formatStats(history.stats()));
+        return warn(outcome, io);
+      }
+      case "forget": {
+        const outcome = await update(opened, io);
+        const { ref } = findSession(history, more);
+        history.forget(ref);
+        io.stdout.write(
+          isJson ? toJsonText({ ref }) : `${sanitizeTerminalText(ref)} is forgotten; its file stays.\n`,
+        );
+        return warn(outcome, io);
+      }
+    }
+  } finally {
+    history.close();
+  }
+}
+
+interface OpenedHistory {
+  history: SessionHistory;
+  redactor: ReturnType<typeof openSavedRedactor>;
+  options: UpdateOptions;
+}
+
+/** @throws UsageError if it is turned off; an index from before is removed then. */
+async function openHistory(cwd: string, io: CliIo): Promise<OpenedHistory> {
+  const { environment } = io;
+  const { config } = await loadConfig(cwd, environment);
+  const paths = historyPaths(environment);
+  if (!paths) throw new UsageError("history: there is no home directory for the index");
+  const history = new SessionHistory(paths);
+  if (config.history?.index === false) {
+    history.remove();
+    throw new UsageError("history is turned off: history.index is false in your configuration");
+  }
+  const redactor = openSavedRedactor(cwd, environment);
+  const root = findProjectRoot(cwd, homeDirectory(environment));
+  return {
+    history,
+    redactor,
+    options: { environment, root, sources: historySources(config.history?.sources), redactor },
+  };
+}
+
+/** Adds what has changed, at low priority, with a line of progress on a terminal. */
+async function update({ history, options }: OpenedHistory, io: CliIo): Promise<UpdateOutcome> {
+  const { stderr } = io;
+  let isShown = false;
+  try {
+    setPriority(constants.priority.PRIORITY_LOW);
+  } catch {
+    // Not allowed here: it works at the usual priority.
+  }
+  const onProgress = (done: number, total: number) => {
+    if (!stderr.isTerminal || done === total) return;
+    isShown = true;
+    stderr.write(`\rIndexing sessions: ${done} of ${total}`);
+  };
+  const outcome = await orUsageError(() => history.update({ ...options, onProgress }));
+  if (isShown) stderr.write("\r\x1b[K");
+  return outcome;
+}
+
+function warn({ isOwn, problems }: UpdateOutcome, { stderr }: CliIo): number {
+  if (!isOwn)
+    writeLine(stderr, "warning: another diligent is updating the index; the newest sessions may be missing");
+  for (const problem of problems) writeLine(stderr, sanitizeTerminalText(`warning: ${problem}`));
+  return problems.length > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+function search(
+  history: SessionHistory,
+  query: Parameters<SessionHistory["search"]>[0],
+): HistoryMatch[] | undefined {
+  try {
+    return history.search(query);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    throw new UsageError("the history index is damaged: run diligent history reindex");
+  }
+}
+
+function findSession(history: SessionHistory, [ref, ...more]: readonly string[]): HistorySession {
+  if (ref === undefined || more.length > 0)
+    throw new UsageError("history needs one REF, as history search prints it");
+  const session = history.find(ref);
+  if (!session) throw new UsageError(`history: no session ${ref} in the index`);
+  return session;
+}
+
+/** @throws the file system's error if the session cannot be read. */
+async function readEntries(session: HistorySession): Promise<SessionEntry[]> {
+  return session.agent === "diligent" ? readSessionFile(session.path).entries : readForeignEntries(session);
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+function readQuery(query: string, values: ReadonlyMap<string, string>, io: CliIo) {
+  const agent = values.get("agent");
+  const agents = ["diligent", ...FOREIGN_AGENTS];
+  if (agent !== undefined && !agents.includes(agent)) {
+    const nearest = nearestName(agent, agents);
+    throw new UsageError(
+      `history: unknown agent ${agent} (${nearest ? `did you mean ${nearest}?` : agents.join(", ")})`,
+    );
+  }
+  const since = values.get("since");
+  const sinceMs = since === undefined ? undefined : Date.parse(DAY.test(since) ? `${since}T00:00:00` : since);
+  if (Number.isNaN(sinceMs)) throw new UsageError(`history: --since ${since}: not a date such as 2026-05-01`);
+  const limit = values.get("limit");
+  if (limit !== undefined && !/^[1-9]\d{0,3}$/.test(limit))
+    throw new UsageError(`history: --limit ${limit}: not a number from 1 to 9999`);
+  const named = values.get("project");
+  const directory = named === undefined ? undefined : resolve(io.cwd, named);
+  return {
+    query,
+    project: directory === undefined ? undefined : projectOf(directory, io),
+    agent,
+    file: values.get("file"),
+    tool: values.get("tool"),
+    sinceMs,
+    limit: limit === undefined ? undefined : Number(limit),
+  };
+}
+
+/** A project that no longer exists still has sessions in the index. */
+function projectOf(directory: string, { environment }: CliIo): string {
+  try {
+    return findProjectRoot(directory, homeDirectory(environment));
+  } catch {
+    return directory;
+  }
+}
+
+function toRow({ ref, agent, project, date, role, text, entryId }: HistoryMatch) {
+  return { ref, agent, project, date, role, text, ...(entryId !== undefined && { entryId }) };
+}
+
+function toSessionRow({ ref, agent, project, title, path, modifiedMs }: HistorySession) {
+  return { ref, agent, project, title, path, date: new Date(modifiedMs).toISOString() };
+}
+
+function messagesOf(path: readonly SessionEntry[]) {
+  return path.flatMap((entry) => (entry.type === "message" ? [{ entryId: entry.id, ...entry.message }] : []));
+}
+
+/** Matches that follow each other in one session are below one heading. */
+function formatMatches(matches: readonly HistoryMatch[]): string {
+  if (matches.length === 0) return "Nothing found.\n";
+  let last = "";
+  const lines = matches.flatMap(({ ref, agent, project, date, role, text, entryId, title }) => {
+    const heading = `${ref} [${formatLocalMinute(new Date(date))}] ${toSingleLine(title, TITLE_COLUMNS)} (${agent}, ${project || "unknown project"})`;
+    const line = `  ${entryId === undefined ? "" : `${entryId} `}${role}: ${text}`;
+    const isSame = ref === last;
+    last = ref;
+    return isSame ? [line] : [heading, line];
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function formatStats({ sessions, messages, items, projects, bytes, agents }: HistoryStats): string {
+  const counts = Object.entries(agents).map(([agent, count]) => `${agent} ${count}`);
+  return [
+    `Sessions: ${sessions}${counts.length > 0 ? ` (${counts.join(", ")})` : ""}`,
+    `Messages: ${messages} in ${projects} project${projects === 1 ? "" : "s"}; ${items} searchable places`,
+    `Index: ${formatSize(bytes)}`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CODEX_ID, writeCodex, writeOpencode } from "../../core/test/support/foreign-fixtures.ts";
+import { runDiligent, startDiligent } from "./support/run-diligent.ts";
+import { writeSession } from "./support/session-files.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+
+const OWN = "20260101000000-aaaaaa";
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  writeSession(place, {
+    id: OWN,
+    modified: "2026-01-01T12:00:00.000Z",
+    texts: ["where is the Needle?", "in the haystack"],
+  });
+  writeCodex(place);
+});
+
+afterEach(() => place.remove());
+
+async function history(...args: string[]) {
+  const { stdout, stderr, exitCode } = await runDiligent(place, ["history", ...args], {
+    environment: { TZ: "UTC" },
+  });
+  return { stdout, stderr, exitCode };
+}
+
+test("history search prints where words occur, below their sessions, and as JSON", async () => {
+  expect(await history("search", "needle")).toEqual({
+    stdout: `${OWN} [2026-01-01 12:00] where is the Needle? (diligent, ${place.project})\n  00000000 user: where is the Needle?\n`,
+    stderr: "",
+    exitCode: 0,
+  });
+  expect(JSON.parse((await history("search", "screenshot", "--agent", "codex", "--json")).stdout)).toEqual([
+    {
+      ref: `codex:${CODEX_ID}`,
+      agent: "codex",
+      project: place.project,
+      date: "2026-05-01T10:00:16.000Z",
+      role: "user",
+      text: "See the screenshot [image]",
+    },
+  ]);
+  expect((await history("search", "unheard-of")).stdout).toBe("Nothing found.\n");
+});
+
+test("history show, stats, reindex and forget work on sessions of every agent", async () => {
+  expect((await history("show", `codex:${CODEX_ID}`)).stdout).toContain("The quote is missing.");
+  expect(JSON.parse((await history("show", OWN, "--json")).stdout)).toMatchObject({
+    ref: OWN,
+    messages: [{ role: "user" }, { role: "assistant" }],
+  });
+  expect(await history("forget", `codex:${CODEX_ID}`)).toMatchObject({ exitCode: 0 });
+  expect(JSON.parse((await history("reindex", "--json")).stdout)).toMatchObject({ agents: { diligent: 1 } });
+  expect((await history("show", `codex:${CODEX_ID}`)).exitCode).toBe(2);
+  expect((await history("stats")).stdout).toContain("Sessions: 1 (diligent 1)");
+});
+
+test.each([
+  [["search"], "needs a word"],
+  [["search", "x", "--since", "yesterday"], "--since yesterday: not a date"],
+  [["search", "x", "--limit", "0"], "--limit 0"],
+  [["search", "x", "--agent", "codx"], "did you mean codex?"],
+  [["find", "x"], "unknown action find"],
+  [["show", "missing"], "no session missing"],
+  [["show"], "needs one REF"],
+])("history %j is a usage error", async (args, message) => {
+  const { stderr, exitCode } = await history(...args);
+  expect(stderr).toContain(message);
+  expect(exitCode).toBe(2);
+});
+
+test("an index that is turned off is removed, and sources limit it", async () => {
+  await history("stats");
+  const database = join(place.home, ".local", "share", "diligent", "history.db");
+  expect(existsSync(database)).toBe(true);
+  place.configure({ history: { index: false } });
+  expect(await history("search", "needle")).toMatchObject({ exitCode: 2 });
+  expect(existsSync(database)).toBe(false);
+  place.configure({ history: { sources: [] } });
+  expect((await history("stats")).stdout).toContain("Sessions: 1 (diligent 1)");
+});
+
+test("the file of a project cannot turn the index on", async () => {
+  place.configure({ history: { index: false } });
+  place.write("diligent.jsonc", { history: { index: true } });
+  expect((await history("search", "needle")).exitCode).toBe(2);
+});
+
+test("two programs that index at the same time leave one complete index", async () => {
+  for (let count = 0; count < 60; count++) {
+    const texts = [`number ${count}`, ...Array(60).fill("some words in a row ".repeat(50))];
+    writeSession(place, {
+      id: `202601020000${10 + count}-aaaaaa`,
+      modified: "2026-01-02T12:00:00.000Z",
+      texts,
+    });
+  }
+  const running = [0, 1, 2].map(() => startDiligent(place, ["history", "stats", "--json"]));
+  const ended = await Promise.all(running.map(({ ended: end }) => end));
+  expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0]);
+  const { stdout, stderr } = await history("stats", "--json");
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toMatchObject({ agents: { codex: 1, diligent: 61 } });
+});
+
+test("a database of opencode that another program has locked is reported, and the rest is found", async () => {
+  const { path, database } = writeOpencode(place);
+  database.run("PRAGMA journal_mode = DELETE");
+  database.run("BEGIN EXCLUSIVE");
+  const { stdout, stderr, exitCode } = await history("search", "needle");
+  expect(stdout).toContain("where is the Needle?");
+  expect(stderr).toContain(`warning: ${path} cannot be read`);
+  expect(exitCode).toBe(1);
+  database.close();
+});

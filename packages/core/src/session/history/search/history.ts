@@ -1,0 +1,259 @@
+import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { fileSize } from "../../../infrastructure/fs/directory.ts";
+import type { SessionEntry } from "../../types.ts";
+import { readForeignSession } from "../foreign/index.ts";
+import { numberOf, objectOf, objectsIn, textOf } from "../foreign/json-value.ts";
+import {
+  FOREIGN_AGENTS,
+  type ForeignAgent,
+  type ForeignLocation,
+  IMPORT_LIMITS,
+  isForeignAgent,
+} from "../foreign/types.ts";
+import { toEntries } from "../import.ts";
+import {
+  addToList,
+  type HistoryPaths,
+  isDamage,
+  openHistoryDatabase,
+  removeHistoryDatabase,
+} from "./database.ts";
+import { IDS_PER_MS, type UpdateOptions, type UpdateOutcome, updateHistory } from "./update.ts";
+import { facet, parseQuery } from "./words.ts";
+
+/** A search in all sessions; a filter that is left out matches everything. */
+export interface HistoryQuery {
+  /** Words, `"phrases"` and `beginnings*`; all must occur in one place. */
+  query: string;
+  /** The root of a project. */
+  project?: string | undefined;
+  agent?: string | undefined;
+  /** A path in a call, or the end of one. */
+  file?: string | undefined;
+  tool?: string | undefined;
+  /** Milliseconds since the epoch. */
+  sinceMs?: number | undefined;
+  limit?: number | undefined;
+}
+
+/** A place in a session. */
+export interface HistoryMatch {
+  /** How users name the session: our id, or `agent:id`. */
+  ref: string;
+  agent: string;
+  /** The project's root, or the directory in which the session worked. */
+  project: string;
+  /** ISO 8601. */
+  date: string;
+  role: string;
+  /** The text around the first word, on one line. */
+  text: string;
+  entryId?: string | undefined;
+  /** The session's name or its first prompt. */
+  title: string;
+}
+
+/** A session of the index. */
+export interface HistorySession {
+  ref: string;
+  agent: string;
+  project: string;
+  title: string;
+  /** The file, absolute. */
+  path: string;
+  /** Milliseconds since the epoch. */
+  modifiedMs: number;
+  messages: number;
+}
+
+/** How much the index holds. */
+export interface HistoryStats {
+  sessions: number;
+  messages: number;
+  /** Searchable places. */
+  items: number;
+  projects: number;
+  bytes: number;
+  agents: Record<string, number>;
+}
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1_000;
+const CHARACTERS_BEFORE = 60;
+const CHARACTERS_BEHIND = 160;
+
+/**
+ * The index over all sessions. It can always be built again: a damaged one is replaced, whatever the call. Nothing is
+ * opened before the first one.
+ */
+export class SessionHistory {
+  private database: Database | undefined;
+
+  constructor(private readonly paths: HistoryPaths) {}
+
+  /** True if there is an index. */
+  get exists(): boolean {
+    return existsSync(this.paths.database);
+  }
+
+  /** See `updateHistory`. */
+  async update(options: UpdateOptions): Promise<UpdateOutcome> {
+    try {
+      return await updateHistory(this.open(), this.paths, options);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.remove();
+      return updateHistory(this.open(), this.paths, options);
+    }
+  }
+
+  /**
+   * The newest matches first. Undefined if the query has no word and no filter.
+   * @throws SQLite's error, `isDamage` for one that an update repairs.
+   */
+  search({
+    query,
+    project,
+    agent,
+    file,
+    tool,
+    sinceMs,
+    limit = DEFAULT_LIMIT,
+  }: HistoryQuery): HistoryMatch[] | undefined {
+    const parsed = parseQuery(query);
+    const facets = [
+      ...(project === undefined ? [] : [facet("p", project)]),
+      ...(agent === undefined ? [] : [facet("a", agent)]),
+      ...(tool === undefined ? [] : [facet("t", tool.toLowerCase())]),
+      ...(file === undefined ? [] : [facet("f", file.replace(/^\.\//, ""))]),
+    ];
+    const terms = [...(parsed ? [parsed.match] : []), ...facets.map((word) => `facets : "${word}"`)];
+    if (terms.length === 0 || (query.trim() !== "" && !parsed)) return undefined;
+    const rows: unknown[] = this.open()
+      .query(
+        `SELECT item.id, item.role, item.entry, item.text, session.ref, session.agent, session.project, session.title
+         FROM (SELECT rowid AS id FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?) AS found
+         JOIN item ON item.id = found.id JOIN session ON session.id = item.session ORDER BY item.id DESC`,
+      )
+      .all(terms.join(" AND "), (sinceMs ?? 0) * IDS_PER_MS, Math.min(Math.max(1, limit), MAX_LIMIT));
+    return objectsIn(rows).map((row) => {
+      const entryId = textOf(row.entry);
+      return {
+        ref: textOf(row.ref) ?? "",
+        agent: textOf(row.agent) ?? "",
+        project: textOf(row.project) ?? "",
+        date: new Date(Math.floor(numberOf(row.id) / IDS_PER_MS)).toISOString(),
+        role: textOf(row.role) ?? "",
+        text: excerpt(textOf(row.text) ?? "", parsed?.words ?? []),
+        ...(entryId !== undefined && { entryId }),
+        title: textOf(row.title) ?? "",
+      };
+    });
+  }
+
+  /** The newest session with this REF; of ours also by the beginning of its id. */
+  find(ref: string): HistorySession | undefined {
+    const columns = "SELECT ref, agent, project, title, path, modified, messages FROM session";
+    const exact: unknown[] = this.open()
+      .query(`${columns} WHERE ref = ? ORDER BY modified DESC LIMIT 1`)
+      .all(ref);
+    const [row] = objectsIn(
+      exact.length > 0
+        ? exact
+        : this.open().query(`${columns} WHERE substr(ref, 1, ?) = ? LIMIT 2`).all(ref.length, ref),
+    ).slice(0, 2);
+    return (
+      row && {
+        ref: textOf(row.ref) ?? "",
+        agent: textOf(row.agent) ?? "",
+        project: textOf(row.project) ?? "",
+        title: textOf(row.title) ?? "",
+        path: textOf(row.path) ?? "",
+        modifiedMs: numberOf(row.modified),
+        messages: numberOf(row.messages),
+      }
+    );
+  }
+
+  stats(): HistoryStats {
+    const one = (query: string) => numberOf(objectOf(this.open().query(query).get())?.count);
+    const agents: unknown[] = this.open()
+      .query("SELECT agent, count(*) AS count FROM session GROUP BY agent ORDER BY agent")
+      .all();
+    return {
+      sessions: one("SELECT count(*) AS count FROM session"),
+      messages: one("SELECT coalesce(sum(messages), 0) AS count FROM session"),
+      items: one("SELECT count(*) AS count FROM item"),
+      projects: one("SELECT count(DISTINCT project) AS count FROM session"),
+      bytes: (fileSize(this.paths.database) ?? 0) + (fileSize(`${this.paths.database}-wal`) ?? 0),
+      agents: Object.fromEntries(
+        objectsIn(agents).map((row) => [textOf(row.agent) ?? "", numberOf(row.count)]),
+      ),
+    };
+  }
+
+  /** Removes a session from the index for good: also one that is built again leaves it out. Its file stays. */
+  forget(ref: string): void {
+    addToList(this.paths.forgotten, [{ ref }]);
+    const database = this.open();
+    database
+      .transaction(() => {
+        const items =
+          "SELECT item.id FROM item JOIN session ON session.id = item.session WHERE session.ref = ?";
+        database.query(`DELETE FROM words WHERE rowid IN (${items})`).run(ref);
+        database.query(`DELETE FROM item WHERE id IN (${items})`).run(ref);
+        database.query("DELETE FROM session WHERE ref = ?").run(ref);
+      })
+      .immediate();
+  }
+
+  /** Removes the index. */
+  remove(): void {
+    this.close();
+    removeHistoryDatabase(this.paths.database);
+  }
+
+  close(): void {
+    this.database?.close();
+    this.database = undefined;
+  }
+
+  private open(): Database {
+    this.database ??= openHistoryDatabase(this.paths.database);
+    return this.database;
+  }
+}
+
+/**
+ * The conversation of a session of another agent that the index knows, as entries of ours.
+ * @throws the file system's error, or SQLite's, if it cannot be read.
+ */
+export async function readForeignEntries({ ref, path }: HistorySession): Promise<SessionEntry[]> {
+  const [agent = "", ...rest] = ref.split(":");
+  if (!isForeignAgent(agent)) return [];
+  const location: ForeignLocation = {
+    agent,
+    path,
+    ...(path.endsWith(".db") && { sessionId: rest.join(":") }),
+    size: fileSize(path) ?? 0,
+    modifiedMs: 0,
+  };
+  const session = await readForeignSession(location, { ...IMPORT_LIMITS, withChildren: false });
+  return session ? toEntries(session) : [];
+}
+
+/** The agents of the setting `history.sources`; all without it. */
+export function historySources(sources: readonly string[] | undefined): ForeignAgent[] {
+  return FOREIGN_AGENTS.filter((agent) => sources === undefined || sources.includes(agent));
+}
+
+function excerpt(text: string, words: readonly string[]): string {
+  const lower = text.toLowerCase();
+  const found = words.map((word) => lower.indexOf(word.toLowerCase())).filter((at) => at >= 0);
+  const start = found.length === 0 ? 0 : Math.min(...found);
+  const from = Math.max(0, start - CHARACTERS_BEFORE);
+  const to = Math.min(text.length, start + CHARACTERS_BEHIND);
+  const shown = text.slice(from, to).toWellFormed().replace(/\s+/g, " ").trim();
+  return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
+}
