@@ -63,6 +63,8 @@ export type Effect =
    */
   | { type: "redraw" }
   | { type: "externalEditor" }
+  /** The image in the clipboard is mentioned in the prompt. */
+  | { type: "pasteImage" }
   | { type: "suspend" }
   | { type: "exit" };
 

@@ -184,7 +184,7 @@ function settledWithin(work: Promise<unknown>, limitMs: number): Promise<unknown
 
 /** The parts of the program that a key can act on. */
 interface EffectDeps {
-  editor: Pick<PromptEditor, "clear" | "handleInput" | "setText" | "text">;
+  editor: Pick<PromptEditor, "clear" | "handleInput" | "insert" | "setText" | "text">;
   commandField: Pick<CommandField, "handleInput" | "open" | "setText" | "text">;
   driver: ConversationDriver;
   picker: OpenPicker;
@@ -235,6 +235,8 @@ export async function runEffect(effect: Effect, deps: EffectDeps): Promise<void>
       return deps.screen.redraw();
     case "externalEditor":
       return context.runCommand("editor");
+    case "pasteImage":
+      return pasteImage(deps);
     case "suspend":
       return guard.suspend();
     case "exit":
@@ -248,6 +250,23 @@ async function leaveForeground({ context }: EffectDeps): Promise<void> {
   const { jobs } = await context.session();
   if (jobs.leaveForeground()) return;
   context.change((view) => ({ ...view, hint: `${jobs.runningCount} jobs are running, which is the limit` }));
+}
+
+async function pasteImage({ context, editor }: EffectDeps): Promise<void> {
+  const { commands, loaded } = await context.session();
+  const { saveClipboardImage, toMention } = await import("./prompt/clipboard-image.ts");
+  const directory = commands.temporaryDirectory.path();
+  const found =
+    directory === undefined
+      ? { error: "There is no temporary directory for the image" }
+      : await saveClipboardImage({
+          environment: context.environment,
+          platform: process.platform,
+          root: loaded.projectRoot,
+          directory,
+        });
+  if ("error" in found) context.change((view) => ({ ...view, hint: found.error }));
+  else editor.insert(`${toMention(found.path)} `);
 }
 
 function takeBack(which: "last" | "all", { driver, editor }: EffectDeps): void {

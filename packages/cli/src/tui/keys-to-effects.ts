@@ -43,6 +43,7 @@ const PLAIN_ACTIONS: readonly (readonly [ActionId, Effect])[] = [
   ["app.approvalMode", { type: "nextApprovalMode" }],
   ["app.expandResult", { type: "openPicker", name: "expand" }],
   ["app.externalEditor", { type: "externalEditor" }],
+  ["app.pasteImage", { type: "pasteImage" }],
   ["app.historySearch", { type: "openPicker", name: "history" }],
   ["app.model", { type: "openPicker", name: "model" }],
   ["app.thinking", { type: "openPicker", name: "thinking" }],

@@ -160,7 +160,8 @@ export class TypedCommands {
       const { driver, picker } = this;
       for (const effect of effects) {
         const clear = () => this.context.setPrompt("");
-        const editor = { text: this.text, setText: this.context.setPrompt, clear, handleInput() {} };
+        const { setPrompt } = this.context;
+        const editor = { text: this.text, setText: setPrompt, clear, insert() {}, handleInput() {} };
         await runEffect(effect, {
           driver,
           picker,

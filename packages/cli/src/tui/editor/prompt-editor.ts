@@ -106,6 +106,12 @@ export class PromptEditor implements Component, Focusable {
     this.tui.requestRender();
   }
 
+  /** Inserts text at the cursor. */
+  insert(text: string): void {
+    this.area.insertTextAtCursor(text);
+    this.tui.requestRender();
+  }
+
   /** Clears the text, which becomes the newest history entry, so that nothing is lost by mistake. */
   clear(): void {
     this.remember(this.area.getText());

@@ -22,6 +22,7 @@ export const ACTIONS = {
   "app.approvalMode": { keys: ["shift+tab"], label: "Next approval mode" },
   "app.expandResult": { keys: ["ctrl+o"], label: "Show thinking and results in full, in the pager" },
   "app.externalEditor": { keys: ["ctrl+g"], label: "Write the prompt in $VISUAL or $EDITOR" },
+  "app.pasteImage": { keys: ["ctrl+v"], label: "Attach the image in the clipboard" },
   "app.historySearch": { keys: ["ctrl+r"], label: "Search earlier prompts" },
   "app.takeBack": { keys: ["alt+up"], label: "Edit the last queued message" },
   "app.redraw": { keys: ["ctrl+l"], label: "Redraw the screen" },
