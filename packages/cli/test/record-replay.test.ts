@@ -110,7 +110,7 @@ test("a replay uses the recorded knowledge and configuration, not the current on
     maxTurns: 20,
     compaction: { pruning: { keepLast: 0, minimumTokens: 100 } },
   });
-  const text = Array.from({ length: 300 }, (_, line) => `line ${line} of words`).join("\n");
+  const text = Array.from({ length: 270 }, (_, line) => `line ${line} of words`).join("\n");
   for (const at of [place, other]) at.write("a.txt", text);
   const { headers, ...overloaded } = service.overloaded;
   const busy = { ...overloaded, headers: { ...headers, "retry-after": "0" } };

@@ -373,8 +373,7 @@ export class ProjectHarness implements Harness {
         outputDirectory: () => temporaryDirectory.path(),
         jobs,
       },
-      createBudget: () =>
-        new SharedBudget({ maxTurns: overrides.maxTurns ?? config.maxTurns, maxCost: overrides.maxCost }),
+      createBudget: () => new SharedBudget(composed.session.runLimits),
       noteInput(text) {
         if (overrides.persist === false || text === overrides.unrecordedPrompt) return;
         appendInputHistory(environment, { cwd, text: composed.redactor.redact(text) });

@@ -5,7 +5,7 @@ import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
 import type { RunConditions } from "../provider/types.ts";
 import type { Message, TodoItem, UserMessage } from "../types.ts";
 import { OpenBranches, type SessionBranches } from "./branches.ts";
-import { ContextManager } from "./compaction/context-manager.ts";
+import { ContextManager, runConfigFor } from "./compaction/context-manager.ts";
 import type { ContextUsage } from "./compaction/context-status.ts";
 import type { CompactOptions, ContextOptions } from "./compaction/context-window.ts";
 import type { CompactionPreview } from "./compaction/preview.ts";
@@ -75,6 +75,12 @@ export class SessionManager {
   /** The context of the next request, and the model used last. */
   get context(): SessionContext {
     return buildPathContext(this.session.log.path());
+  }
+
+  /** The limits of each run; in a replay, those of the recorded run. */
+  get runLimits(): Pick<AgentLoopConfig, "maxTurns" | "maxCost"> {
+    const { maxTurns, maxCost } = runConfigFor(this.config.agentConfig, this.config.conditions);
+    return { maxTurns, maxCost };
   }
 
   /** The system prompt of the next request. */
