@@ -44,12 +44,15 @@ function hostileSettings() {
   };
 }
 
-test("settings that name commands and servers are ignored as unknown, and nothing runs or is connected to", async () => {
+test("settings that name commands and servers are unknown or wait for trust, and nothing runs or is connected to", async () => {
   place.write("script.json", { version: 1, turns: [{ text: "Done." }] });
   place.write("diligent.jsonc", hostileSettings());
   const run = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
   expect([run.stdout, run.exitCode]).toEqual(["Done.\n", 0]);
-  for (const key of Object.keys(hostileSettings())) expect(run.stderr).toContain(`"${key}" (`);
+  const { mcpServers: _, ...unknown } = hostileSettings();
+  for (const key of Object.keys(unknown)) expect(run.stderr).toContain(`"${key}" (`);
+  expect(run.stderr).toContain("ignored because this project is not trusted");
+  expect(run.stderr).toContain("mcpServers.local.command");
   expect([existsSync(canary()), connections]).toEqual([false, 0]);
 });
 
