@@ -16,7 +16,7 @@ export interface PermissionView {
   mode: ApprovalMode;
   /** True if a user is present who can be asked. */
   isAttended: boolean;
-  /** How commands run. `unavailable`: a sandbox is required and there is none. */
+  /** How commands run. `unavailable`: a sandbox is required and not available. */
   sandbox: SandboxView | "none" | "unavailable";
   /** What the session's tools could do in any mode. */
   tools: PermittedTools;
@@ -114,7 +114,9 @@ export function describeCommands(view: PermissionView): string | undefined {
   const { mode, isAttended, sandbox, tools } = view;
   if (!tools.canRun || mode === "plan") return undefined;
   if (sandbox === "unavailable")
-    return section("Every command is refused: the user's settings require a sandbox, and there is none.");
+    return section(
+      "Every command is refused: the user's settings require a sandbox, which is not available.",
+    );
   if (sandbox === "none") return section(describeUnsandboxed(view));
   return describeSandbox({
     ...sandbox,

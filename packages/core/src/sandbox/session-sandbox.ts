@@ -71,7 +71,7 @@ export class SessionSandbox {
     return this.found !== undefined && "path" in this.found;
   }
 
-  /** True once it has turned out that there is none. */
+  /** True once a trial has shown that commands cannot be sandboxed. */
   get hasFailed(): boolean {
     return this.tried !== undefined && this.tried.box === undefined;
   }

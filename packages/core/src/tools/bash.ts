@@ -12,7 +12,7 @@ export type BashArguments = z.output<BashParameters>;
 
 /** What the model is told of the tool for commands; the other arguments are taken all the same. */
 export interface BashToolOptions extends JobToolOptions {
-  /** False where no command runs outside a sandbox on request: because there is none, or because it is required. */
+  /** False where no command runs outside a sandbox on request: because commands are not sandboxed, or a sandbox is required. */
   offersOutside?: boolean;
   /** False where no command may outlive the session. */
   offersDetach?: boolean;

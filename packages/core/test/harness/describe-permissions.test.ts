@@ -118,7 +118,7 @@ const OUTSIDE: typeof UNSANDBOXED = {
 };
 
 const UNAVAILABLE =
-  "# Commands\n\nEvery command is refused: the user's settings require a sandbox, and there is none.";
+  "# Commands\n\nEvery command is refused: the user's settings require a sandbox, which is not available.";
 
 const TOOLS = [
   ...["read", "ls", "glob", "grep", "edit", "write", "bash", "job_output", "job_kill"],
