@@ -49,13 +49,21 @@ export interface ProcessExit {
   signal: string | null;
 }
 
+/** The stdin of a child. Types of Bun cannot be named here: the library is also used without them. */
+interface ChildInput {
+  write(text: string): number | Promise<number>;
+  flush(): number | Promise<number>;
+  /** Writes what is left and closes it. */
+  end(): number | Promise<number>;
+}
+
 /** A running child with all its descendants. */
 export interface ChildProcess {
   pid: number;
   /** Stdout and stderr: one stream in writing order, or two if no pipe was available. Read them to the end. */
   outputs: readonly ReadableStream<Uint8Array>[];
   /** Its stdin, for a child that has input. */
-  input: Bun.FileSink | undefined;
+  input: ChildInput | undefined;
   /** True when there is unread output; false if that is unknown. */
   hasUnreadOutput(): boolean;
   /** Closes the descriptors for reading; call it once the outputs are no longer read. */
