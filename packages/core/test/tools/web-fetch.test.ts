@@ -343,6 +343,8 @@ describe("what the web_fetch tool reads", () => {
     const { output } = await fetchOnce(at("/pdf"));
     expect(output).toContain("Note: PDF, 2 pages");
     expect(output).toContain("## Page 1\n\nFirst page\n\n## Page 2\n\nSecond page");
+    routes["/one"] = () => html(createPdf(["Only page"]), "application/pdf");
+    expect((await fetchOnce(at("/one"))).output).toContain("Note: PDF, 1 page\n");
     routes["/damaged"] = () => html(pdf.slice(0, 100), "application/pdf");
     expect(await fetchOnce(at("/damaged"))).toMatchObject({ isError: true });
   });

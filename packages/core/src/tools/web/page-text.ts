@@ -80,7 +80,9 @@ async function convertPdf(
     title: "",
     text,
     remarks: [
-      isComplete ? `PDF, ${pageCount} pages` : `PDF, the first ${pages.length} of ${pageCount} pages`,
+      isComplete
+        ? `PDF, ${pageCount === 1 ? "1 page" : `${pageCount} pages`}`
+        : `PDF, the first ${pages.length} of ${pageCount} pages`,
       ...(problem === undefined ? [] : [`the others are missing: ${problem}`]),
     ],
   };
