@@ -14,7 +14,7 @@ beforeEach(() => {
   place.write("a.test.ts", "");
   place.write(
     ".claude/skills/testing/SKILL.md",
-    "---\nname: testing\ndescription: Tests.\nallowed-tools: Bash(bun test:*), Read, Bash(rm $HOME:*), Bash\n---\nRun the tests.\n",
+    "---\nname: testing\ndescription: Tests.\nallowed-tools: Bash(bun test:*), Read, Bash(rm $HOME:*), Bash(python:*), Bash\n---\nRun the tests.\n",
   );
   place.write("script.json", {
     version: 1,
@@ -45,7 +45,7 @@ test("what a skill wants to run is asked about once, allowed for the project, an
     await using program = await start();
     program.send("go\r");
     await program.waitFor(QUESTION);
-    expect((await program.screen()).join("\n")).not.toContain("HOME");
+    expect((await program.screen()).join("\n")).not.toMatch(/HOME|python/);
     await Bun.sleep(GUARD_MS);
     program.send("\x1b[B\x1b[B\r");
     await program.waitFor("First.");

@@ -1,3 +1,4 @@
+import { readFurtherWords } from "../../approval/bash/command-scope.ts";
 import { describeGrant, type Grant, isGranted } from "../../approval/grants.ts";
 import type { Skill } from "../../skills/skill-index.ts";
 import type { UserQuestion } from "../../types.ts";
@@ -63,6 +64,9 @@ function toGrants({ allowedTools }: Skill, directory: string): Grant[] {
     const [, text = "", isPrefix] = /^(.*?)(:\*| \*)?$/s.exec(pattern.trim()) ?? [];
     if (!PLAIN_WORDS.test(text)) return [];
     const words = text.split(" ");
-    return [{ kind: isPrefix === undefined ? "command" : "command_prefix", directory, words }];
+    if (isPrefix === undefined) return [{ kind: "command", directory, words }];
+    // A prefix of any other program would allow nothing: its further words could run another command.
+    const isUseful = readFurtherWords(words, words, () => undefined) !== undefined;
+    return isUseful ? [{ kind: "command_prefix", directory, words }] : [];
   });
 }
