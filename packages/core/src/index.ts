@@ -10,10 +10,12 @@ export type {
   AgentLoopConfig,
   ApprovalHandle,
   Approve,
+  CallAdvice,
   ChangeTracker,
   CompactionRung,
   CompactionTrigger,
   ContextCause,
+  FinishedCall,
   MessageDelta,
   NoticeLevel,
   PrepareContext,
@@ -153,6 +155,7 @@ export {
 } from "./session/compaction.ts";
 export { buildSessionContext, type SessionContext } from "./session/context-builder.ts";
 export {
+  type PromptCheck,
   type RunNote,
   type RunOptions,
   SessionManager,
@@ -182,6 +185,7 @@ export {
   type EntryBase,
   generateEntryId,
   generateSessionId,
+  type HookEntry,
   type LabelEntry,
   type ModelChangeEntry,
   type PinEntry,

@@ -43,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "agent",
     "infrastructure",
   ],
+  hooks: ["types.ts", "infrastructure", "config", "definitions", "agent/types.ts", "harness/types.ts"],
   agents: [
     "types.ts",
     "infrastructure",

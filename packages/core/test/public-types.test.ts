@@ -133,28 +133,29 @@ const TYPES = `
   ActionCommand AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext
   ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve
   ArchiveEntry AskForHost AskPerson AskUser AskedVerdict AssistantMessage BashToolOptions BranchSummaryEntry
-  ChangeTracker CheckKind CheckRecord CommandEdit CommandListing CommandRest CommandReturn CommandTemporary
+  CallAdvice ChangeTracker CheckKind CheckRecord CommandEdit CommandListing CommandRest CommandReturn CommandTemporary
   CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview CompactionRung
   CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
   ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
   DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob Effort EntryBase
-  Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile GateDecision
-  GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides HarnessSession
-  HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions JobUpdate KeepOutput
-  KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry LeaveOptions
-  LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice ModelDefinition
-  ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions Notice
-  NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome PinnedMessages
-  PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCommand PromptExpansion PromptKnowledge
-  ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay ProviderResult PruneEntry
-  PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestPurpose
-  ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions RunStopReason
-  SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches SessionChoices
-  SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry SessionJobs
-  SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource SessionStart
-  SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper SteeredMessage StopReason StreamContext
-  StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TaskLinkEntry TestCounts TextBlock
-  TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool ToolCallBlock
-  ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState TrustedProject
-  UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WidenableGrant Workspace WrappedCommand
+  Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile FinishedCall
+  GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
+  HarnessSession HookEntry HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions
+  JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry
+  LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice
+  ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions
+  Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome
+  PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
+  PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
+  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor
+  RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
+  RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
+  SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry
+  SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource
+  SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper SteeredMessage StopReason
+  StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TaskLinkEntry
+  TestCounts TextBlock TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool
+  ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState
+  TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WidenableGrant Workspace
+  WrappedCommand
 `;

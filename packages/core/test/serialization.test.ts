@@ -108,6 +108,10 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "todo", todos: [] },
     { type: "todo", todos: [{ content: "Test", status: "in_progress", activeForm: "Testing" }] },
   ],
+  hook: [
+    { type: "hook", event: "PreToolUse", command: "guard.sh", durationMs: 12, outcome: "blocked" },
+    { type: "hook", event: "Stop", command: "x", durationMs: 1, outcome: "failed", problem: "exit code 1" },
+  ],
   agent_event: [
     {
       type: "agent_event",
@@ -241,6 +245,7 @@ const ENTRIES: Examples<SessionEntry> = {
   task_link: [
     { type: "task_link", ...BASE, toolCallId: "a", sessionId: "20260101000000-abcdef", agent: "explore" },
   ],
+  hook: [{ type: "hook", ...BASE, event: "PreToolUse", command: "guard.sh", durationMs: 12, outcome: "ok" }],
   archive: [{ type: "archive", ...BASE, archived: true }],
   custom: [{ type: "custom", ...BASE, customType: "mine", data: { deep: [1, null] } }],
   unknown: [{ type: "unknown", ...BASE, raw: { type: "hologram", ...BASE, data: [1, null] } }],

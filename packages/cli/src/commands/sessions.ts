@@ -334,6 +334,8 @@ function formatEntry(entry: SessionEntry): string {
       return [mark(entry.id, "checklist"), indent(formatTodos(entry.todos))].join("\n").trimEnd();
     case "task_link":
       return mark(entry.id, `sub-agent ${entry.agent}: session ${entry.sessionId}`);
+    case "hook":
+      return mark(entry.id, `hook ${entry.event}: ${entry.command} (${entry.outcome})`);
     case "custom":
       return mark(entry.id, `${entry.customType}: ${JSON.stringify(entry.data)}`);
     case "unknown":

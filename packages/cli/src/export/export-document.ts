@@ -97,6 +97,7 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "settings":
     case "todo":
     case "task_link":
+    case "hook":
     case "archive":
     case "custom":
     case "unknown":

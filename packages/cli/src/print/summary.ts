@@ -126,6 +126,13 @@ export function describeProgress(event: AgentEvent): string | undefined {
       return describeWebSearches(event.message);
     case "todo":
       return describeTodos(event.todos);
+    case "hook":
+      return event.problem === undefined
+        ? undefined
+        : toSingleLine(
+            `warning: the ${event.event} hook ${event.command} failed: ${event.problem}`,
+            MAX_COLUMNS,
+          );
     case "agent_event":
       return describeAgentEvent(event);
     case "evidence":

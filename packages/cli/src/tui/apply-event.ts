@@ -90,6 +90,8 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
     // What was refused is in the command's result; /network lists everything.
     case "network":
       return view;
+    case "hook":
+      return noteHook(view, event);
     default:
       return assertNever(event);
   }
@@ -250,6 +252,13 @@ function countUsage(
       cost: total,
     },
   };
+}
+
+/** What a hook decides is shown with the call or the prompt; one that failed did not guard anything. */
+function noteHook(view: View, { event, command, problem }: EventOf<"hook">): View {
+  return problem === undefined
+    ? view
+    : finish(view, notice("warning", `The ${event} hook ${command} failed: ${problem}.`));
 }
 
 /** What a sub-agent does is shown with its call; its requests cost money, and are not part of the context. */

@@ -107,6 +107,10 @@ async function runToolCall(
     keepOutput: run.config.keepOutput,
     redactor: run.config.redactor,
     decide: (request, asked) => decide(run, request, { ...asked, toolCallId: call.id }),
+    ...(run.config.beforeCall && {
+      advise: async (input: Record<string, unknown>) =>
+        run.config.beforeCall?.({ toolCallId: call.id, toolName: call.name, input }, run.signal),
+    }),
     onInput: (input) =>
       run.emit({
         type: "tool_update",
@@ -135,12 +139,22 @@ async function runToolCall(
         partialResult,
       }),
   });
+  const { message, metadata, rejection } = execution;
+  const note = rejection
+    ? undefined
+    : await run.config.afterCall?.(
+        {
+          ...{ toolCallId: call.id, toolName: call.name, input: message.input ?? call.input },
+          ...{ output: message.output, isError: message.isError },
+        },
+        run.signal,
+      );
+  const noted = withNote(message, note);
   if (isChanging) run.config.changes?.afterChanges();
   await before;
-  const { message, metadata, rejection } = execution;
   if (rejection?.unattended) run.tools.unattendedRejection = true;
   const verdict = await detectLoop(run, call, stableOutput(message.output, metadata));
-  const result = withNote(withLoopNote(message, verdict), isLast ? run.config.remind?.() : undefined);
+  const result = withNote(withLoopNote(noted, verdict), isLast ? run.config.remind?.() : undefined);
   endItem(run, itemId, { result, metadata });
   return { result, ...(await stopAfter(run, { call, verdict, rejection })) };
 }

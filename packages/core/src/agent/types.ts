@@ -208,6 +208,17 @@ export type AgentEvent =
       /** The command line, as far as it is known. */
       command?: string;
     }
+  /** A hook of the user or the project has run. */
+  | {
+      type: "hook";
+      event: string;
+      /** Its command or address. */
+      command: string;
+      durationMs: number;
+      outcome: "ok" | "blocked" | "failed" | "timeout";
+      /** Why it failed, a clause. */
+      problem?: string;
+    }
   /** The model's checklist, all of it; empty when it is removed. */
   | { type: "todo"; todos: TodoItem[] }
   /** A server of the Model Context Protocol has changed its state. */
@@ -277,6 +288,25 @@ export interface ApprovalHandle {
   repeats?: number | undefined;
   /** Replaces the call's arguments by those the user prefers; left out once the call has started. */
   revise?: Revise | undefined;
+  /** What was decided about the call before the policy is asked; `allow` answers what would only be asked about. */
+  advice?: CallAdvice["verdict"] | undefined;
+}
+
+/** A call as it runs. */
+export interface FinishedCall {
+  toolCallId: string;
+  toolName: string;
+  input: Record<string, unknown>;
+}
+
+/** What `AgentLoopConfig.beforeCall` decides about a call. */
+export interface CallAdvice {
+  /** Refuses it: the reason, for the model. */
+  refusal?: string | undefined;
+  /** The arguments to run it with, which are validated and decided about like the model's own. */
+  input?: Record<string, unknown> | undefined;
+  /** `reason` is a clause for the user. */
+  verdict?: { action: "allow" | "ask"; reason: string } | undefined;
 }
 
 /** Decides about one request. */
@@ -367,6 +397,15 @@ export interface AgentLoopConfig {
   approve?: Approve | undefined;
   /** Called with each finished message, tool results and steering included, before the event that shows it. */
   record?: ((message: Message) => void) | undefined;
+  /** Called for each valid call before it is decided about. Never rejects. */
+  beforeCall?: ((call: FinishedCall, signal: AbortSignal) => Promise<CallAdvice | undefined>) | undefined;
+  /** Called when a call has ended; resolves with a note for the model, which follows the result. Never rejects. */
+  afterCall?:
+    | ((
+        call: FinishedCall & { output: string; isError: boolean },
+        signal: AbortSignal,
+      ) => Promise<string | undefined>)
+    | undefined;
   /** Keeps the context within the model's window; without it a request that is too long ends the run. */
   prepareContext?: PrepareContext | undefined;
   /**

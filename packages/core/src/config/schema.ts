@@ -380,6 +380,12 @@ export const DiligentConfigSchema = z.strictObject({
     .array(PermissionRuleSchema)
     .optional()
     .describe("Rules for what needs approval; the last matching rule applies."),
+  hooks: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      "Programs that run at certain moments, as Claude Code writes them: event, matcher, command. Read from your own file only; a project's are in .claude/settings.json.",
+    ),
   agents: z
     .record(z.string().min(1).max(64), z.union([AgentSettingSchema, z.literal(false)]))
     .optional()

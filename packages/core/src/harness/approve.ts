@@ -72,7 +72,10 @@ export function createApprove(options: ApproveOptions): Approve {
     const { ask, warn } = options;
     const { repeats } = handle;
     if (repeats !== undefined && ask === undefined) return "reject";
-    const verdict = repeats === undefined ? await decide(request, options) : askToContinue(repeats);
+    const verdict =
+      repeats === undefined
+        ? withAdvice(await decide(request, options), handle, options)
+        : askToContinue(repeats);
     if (verdict.action === "allow") return pass(verdict);
     const problem = isProblemReported ? undefined : await options.grants.problem();
     isProblemReported = true;
@@ -129,6 +132,26 @@ async function decide(
   return { ...(strictest(verdicts) ?? verdict), ...(verdict.withholds && { withholds: verdict.withholds }) };
 }
 
+/** A hook may have it asked about, or answer what would be asked about; what a rule or the mode denies stays denied. */
+function withAdvice(
+  verdict: ApprovalVerdict,
+  { advice }: ApprovalHandle,
+  { context }: ApproveOptions,
+): ApprovalVerdict {
+  if (advice === undefined) return verdict;
+  if (advice.action === "ask") {
+    const asked = toVerdict({ action: "ask", reason: advice.reason }, context.mode);
+    return {
+      ...(strictest([verdict, asked]) ?? verdict),
+      ...(verdict.withholds && { withholds: verdict.withholds }),
+    };
+  }
+  const isAsked = verdict.action === "ask" || verdict.wouldAsk === true;
+  return isAsked && verdict.gate !== "rule"
+    ? { action: "allow", gate: "extension", reason: advice.reason }
+    : verdict;
+}
+
 function toVerdict({ action, reason }: GateDecision, mode: ApprovalContext["mode"]): ApprovalVerdict {
   if (action === "deny") return { action, gate: "extension", reason };
   return mode === "deny"
@@ -141,7 +164,7 @@ async function decideAgain(
   request: ApprovalRequest,
   { handle, ask, options }: { handle: ApprovalHandle; ask: AskPerson; options: ApproveOptions },
 ): Promise<ApprovalResponse | ApprovalDecision> {
-  const verdict = await decide(request, options);
+  const verdict = withAdvice(await decide(request, options), handle, options);
   if (verdict.action === "allow") return pass(verdict);
   if (verdict.action === "deny") {
     handle.announce(verdict.gate, { mode: options.context.mode ?? "ask" });

@@ -219,6 +219,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     redactor,
     files,
     jobs,
+    sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
     agent: options.child?.agent,
     model: () => current.model,
     mode: options.currentMode,
@@ -282,6 +283,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     streamFunction: wrapped,
     temporaryDirectory,
     redactor,
+    ...firstOf(additions),
     reviewAnswer: reviewWith(additions, (notice) => opened?.report({ type: "notice", ...notice })),
   };
   const manager = new SessionManager({
@@ -305,6 +307,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     ],
     onEvent: observeEvents([...(options.extensions ?? []), ...additions]),
     noteBeforeRun: () => instructions.noteChanges(),
+    checkPrompt: additions.find(({ checkPrompt }) => checkPrompt)?.checkPrompt,
   });
   const session = await openEarlier(manager, earlier, sessionId);
   opened = session;
@@ -405,6 +408,14 @@ function observeEvents(
   };
 }
 
+/** Only one extension looks at calls: hooks. */
+function firstOf(additions: readonly SessionAddition[]): Pick<AgentLoopConfig, "beforeCall" | "afterCall"> {
+  return {
+    beforeCall: additions.find(({ beforeCall }) => beforeCall)?.beforeCall,
+    afterCall: additions.find(({ afterCall }) => afterCall)?.afterCall,
+  };
+}
+
 /** Asks every extension that looks at answers; undefined if there is none. A failure is reported and changes nothing. */
 function reviewWith(
   additions: readonly SessionAddition[],
@@ -431,7 +442,7 @@ function reviewWith(
 interface LoopDeps
   extends Pick<
     AgentLoopConfig,
-    "model" | "effort" | "tools" | "streamFunction" | "redactor" | "reviewAnswer"
+    "model" | "effort" | "tools" | "streamFunction" | "redactor" | "reviewAnswer" | "beforeCall" | "afterCall"
   > {
   prompt: SessionPrompt;
   services: SessionServices;

@@ -6,7 +6,8 @@ import type { LoadedConfig } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
 import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
 import type { CheckKind } from "../evidence/types.ts";
-import type { Environment } from "../infrastructure/runtime.ts";
+import { mayHaveHooks } from "../hooks/hook-files.ts";
+import { type Environment, sleep } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
 
@@ -43,8 +44,15 @@ export interface ExtensionLoader {
   load(place: ExtensionPlace): Promise<HarnessExtension>;
 }
 
+const SETTLE_MS = 1_000;
+
 /** In the order in which their tools and prompt sections appear. */
 const LOADERS: readonly ExtensionLoader[] = [
+  {
+    name: "hooks",
+    isWanted: ({ loaded }) => mayHaveHooks(loaded.projectRoot, loaded.config),
+    load: async (place) => (await import("../hooks/extension.ts")).openHooks(place),
+  },
   {
     name: "agents",
     isWanted: ({ hasBuiltinTools, loaded }) =>
@@ -107,6 +115,12 @@ export class HarnessExtensions {
       throw error;
     });
     return this.opening;
+  }
+
+  /** Waits a moment for what they still do for closed sessions. */
+  async settle(): Promise<void> {
+    const settling = this.opened.flatMap(({ settle }) => (settle ? [settle()] : []));
+    if (settling.length > 0) await Promise.race([Promise.all(settling), sleep(SETTLE_MS)]);
   }
 
   async close(): Promise<void> {

@@ -246,6 +246,7 @@ export class ProjectHarness implements Harness {
 
   /** Ends the processes that tools have started in this program, and those of the sandboxes. */
   async endProcesses(): Promise<void> {
+    await this.extensions.settle();
     // Their processes end by themselves if they are asked to first.
     await this.extensions.close();
     await endAllProcesses();

@@ -13,6 +13,7 @@ export const TRUST_KINDS: readonly (() => Promise<TrustKind>)[] = [
   async () => (await import("../mcp/project-file.ts")).SERVER_TRUST,
   async () => (await import("../prompt-commands/trust.ts")).COMMAND_TRUST,
   async () => (await import("../agents/find-agents.ts")).AGENT_TRUST,
+  async () => (await import("../hooks/find-hooks.ts")).HOOK_TRUST,
 ];
 
 /** The trust in the project of a configuration, for a harness or a list. */

@@ -3,10 +3,11 @@ import type { Grant } from "../approval/grants.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
 import type { CheckKind } from "../evidence/types.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
+import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
-import type { SessionManager } from "../session/manager.ts";
+import type { SessionManager, SessionManagerConfig } from "../session/manager.ts";
 import type {
   ApprovalDecision,
   ApprovalRequest,
@@ -274,6 +275,8 @@ export interface SessionScope {
   outputDirectory(): string | undefined;
   /** What the session's tools know about files. */
   files: FileTracker;
+  /** How its commands run; undefined without a sandbox. */
+  sandboxState?: (() => Promise<SandboxState>) | undefined;
   /** Its commands in the background. */
   jobs: SessionJobs;
   /** The sub-agent whose session it is, and how many sessions are above it; undefined for a session of the user. */
@@ -306,6 +309,12 @@ export interface SessionAddition {
    * reason is reported.
    */
   reviewAnswer?(answer: string, signal: AbortSignal): Promise<string | undefined>;
+  /** See `AgentLoopConfig`. */
+  beforeCall?: AgentLoopConfig["beforeCall"];
+  /** See `AgentLoopConfig`. */
+  afterCall?: AgentLoopConfig["afterCall"];
+  /** See `SessionManagerConfig`. */
+  checkPrompt?: SessionManagerConfig["checkPrompt"];
   /** Called once, when the session is closed. */
   close?(): void;
 }
@@ -330,6 +339,8 @@ export interface HarnessExtension {
   openSession?(scope: SessionScope): SessionAddition | Promise<SessionAddition>;
   /** Receives every event of every run, in order. It must not block. */
   onEvent?(event: AgentEvent): void;
+  /** Resolves when what the closing of sessions has started is done; it is awaited for a moment at the end. */
+  settle?(): Promise<void>;
   /** Called once, when the harness is closed. */
   close(): void | Promise<void>;
 }

@@ -177,6 +177,7 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
     case "settings":
     case "todo":
     case "task_link":
+    case "hook":
     case "archive":
     case "custom":
     case "unknown":

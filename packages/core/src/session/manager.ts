@@ -149,7 +149,15 @@ export class SessionManager {
     if (this.config.onEvent) run.stream.subscribe(this.config.onEvent);
     const start = () => run.start(signal, budget);
     const begin = () => {
+      const check = this.config.checkPrompt?.(userMessage, signal);
+      if (check === undefined) return beginWith({});
+      void check.then(({ refusal, context }) =>
+        refusal === undefined ? beginWith({ context }) : run.refuse(new Error(refusal)),
+      );
+    };
+    const beginWith = ({ context }: { context?: string | undefined }) => {
       run.addPrompt(userMessage);
+      if (context !== undefined) this.steering.add(context, { isNote: true });
       const noting = this.addRunNote();
       // The caller of the compaction receives its failure.
       const earlier = [this.compacting, noting].filter((work) => work !== undefined);
@@ -334,6 +342,19 @@ export class SessionManager {
     return this.config.agentConfig.effort;
   }
 
+  /** Keeps that a hook has run, and tells those who watch the run. */
+  noteHook(run: Omit<Extract<AgentEvent, { type: "hook" }>, "type">): void {
+    const { event, command, durationMs, outcome } = run;
+    // Without any entry there is no session yet, and a hook alone makes none.
+    if (this.session.log.entries.length > 0)
+      this.session.log.annotate((location) => ({
+        type: "hook",
+        ...location,
+        ...{ event, command, durationMs, outcome },
+      }));
+    this.report({ type: "hook", ...run });
+  }
+
   /** True while a run is active. */
   get isRunning(): boolean {
     return this.running !== undefined;
@@ -441,6 +462,10 @@ export interface SessionManagerConfig {
   nudgeInterval?: number | undefined;
   /** See `AgentLoopConfig`. */
   takeNotes?: (() => string[]) | undefined;
+  /** Called with each prompt before it is saved or sent; undefined if nothing has to be waited for. Never rejects. */
+  checkPrompt?:
+    | ((message: UserMessage, signal?: AbortSignal) => Promise<PromptCheck> | undefined)
+    | undefined;
   /** Called at each prompt; undefined, preferably at once, if there is nothing to note. */
   noteBeforeRun?: (() => Promise<RunNote | undefined> | undefined) | undefined;
   /** Receives every event of every run, in order, in addition to the consumer of the run. */
@@ -451,6 +476,14 @@ export interface SessionManagerConfig {
 export interface RunNote {
   text: string;
   notice: string;
+}
+
+/** What is to be done with a prompt. */
+export interface PromptCheck {
+  /** It is neither saved nor sent: why, a sentence for the user. */
+  refusal?: string | undefined;
+  /** A note for the model after it. */
+  context?: string | undefined;
 }
 
 /** Options of one run. */

@@ -126,6 +126,12 @@ function readKnownEntry(
         return undefined;
       return { ...value, type, ...position, toolCallId, sessionId, agent };
     }
+    case "hook": {
+      const { type, event, command, durationMs, outcome } = value;
+      if (typeof event !== "string" || typeof command !== "string") return undefined;
+      if (typeof durationMs !== "number" || typeof outcome !== "string") return undefined;
+      return { ...value, type, ...position, event, command, durationMs, outcome };
+    }
     case "archive": {
       const { type, archived } = value;
       return typeof archived === "boolean" ? { ...value, type, ...position, archived } : undefined;

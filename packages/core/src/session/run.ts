@@ -67,6 +67,14 @@ export class SessionRun {
     void loop.consume((event) => this.forward(event));
   }
 
+  /** Ends the run before it has begun: the prompt is neither saved nor sent. */
+  refuse(reason: Error): void {
+    const error = { name: reason.name, message: reason.message };
+    this.forward({ type: "agent_start" });
+    this.forward({ type: "error", error, fatal: true });
+    this.forward({ type: "agent_end", messages: [], stopReason: "error", error });
+  }
+
   private forward(event: AgentEvent): void {
     const { session, pendingNotices } = this.parts;
     // The next request need not wait for the disk; the end of the run does.

@@ -102,6 +102,15 @@ export interface TaskLinkEntry extends EntryBase {
   agent: string;
 }
 
+/** A hook that has run. */
+export interface HookEntry extends EntryBase {
+  type: "hook";
+  event: string;
+  command: string;
+  durationMs: number;
+  outcome: string;
+}
+
 /** Archives the session, or restores it to lists. A session that continues with a message is restored as well. */
 export interface ArchiveEntry extends EntryBase {
   type: "archive";
@@ -226,6 +235,7 @@ export type SessionEntry =
   | SettingsEntry
   | TodoEntry
   | TaskLinkEntry
+  | HookEntry
   | ArchiveEntry
   | CustomEntry
   | UnknownEntry;

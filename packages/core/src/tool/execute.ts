@@ -25,6 +25,15 @@ export interface ToolExecutionOptions {
   signal: AbortSignal;
   /** `call` is left out when a tool asks while it runs: those arguments cannot be changed. */
   decide(request: ApprovalRequest, call?: AskedCall): Promise<ApprovalDecision>;
+  /** See `AgentLoopConfig.beforeCall`. */
+  advise?(input: Record<string, unknown>): Promise<
+    | {
+        refusal?: string | undefined;
+        input?: Record<string, unknown> | undefined;
+        verdict?: { action: "allow" | "ask"; reason: string } | undefined;
+      }
+    | undefined
+  >;
   /** Called before the call runs with arguments other than the model's. */
   onInput?(input: Record<string, unknown>): void;
   onUpdate?(partialResult: string): void;
@@ -134,13 +143,23 @@ async function runValidated(
     );
   }
   if (options.signal.aborted) return failure(NOT_STARTED, "skipped");
-  const request = approvalRequest(tool, parsed.data);
-  const decision = request && (await options.decide(request, toAskedCall(tool, call, parsed.data)));
+  const advice = await options.advise?.(call.input);
+  if (options.signal.aborted) return failure(NOT_STARTED, "skipped");
+  if (advice?.refusal !== undefined) return failure(advice.refusal, "rejected");
+  const advised = advice?.input && tool.parameters.safeParse(advice.input);
+  if (advised?.success === false)
+    return failure(`The arguments that a hook gave it are invalid:\n${z.prettifyError(advised.error)}`);
+  const args = advised?.data ?? parsed.data;
+  const { verdict } = advice ?? {};
+  const request =
+    approvalRequest(tool, args) ?? (verdict?.action === "ask" ? generalRequest(tool, args) : undefined);
+  const decision =
+    request && (await options.decide(request, { ...toAskedCall(tool, call, args), advice: verdict }));
   if (decision?.response === "reject") {
     return failure(decision.message ?? "The user rejected this call.", outcomeOf(decision));
   }
   const run = { call, options, isWithheld: decision?.withholds };
-  const input = decision?.input;
+  const input = decision?.input ?? advice?.input;
   if (input === undefined || isSameInput(input, call.input)) return runTool(tool, parsed.data, run);
   return runRevised(tool, input, run);
 }
@@ -200,6 +219,10 @@ async function runTool(
 
 function approvalRequest(tool: Tool, args: Record<string, unknown>): ApprovalRequest | undefined {
   if (tool.approval) return tool.approval(args);
+  return generalRequest(tool, args);
+}
+
+function generalRequest(tool: Tool, args: Record<string, unknown>): ApprovalRequest {
   return { permission: "execute", toolName: tool.name, description: tool.name, details: args };
 }
 

@@ -109,6 +109,8 @@ export interface AskedCall {
   /** Left out if the call cannot predict its changes. */
   preview?: Preview | undefined;
   revise: Revise;
+  /** See `ApprovalHandle`. */
+  advice?: { action: "allow" | "ask"; reason: string } | undefined;
 }
 
 /** What a tool call may need besides its arguments. */

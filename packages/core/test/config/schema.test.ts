@@ -62,6 +62,7 @@ const EVERYTHING: DiligentConfig = {
     tester: { description: "Tests.", prompt: "Test.", tools: ["bash"], effort: "low" },
     reviewer: false,
   },
+  hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: "guard.sh" }] }] },
   agentLimits: { maxParallel: 2, maxDepth: 1, maxPerSession: 10 },
   approval: "ask",
   checks: [{ name: "smoke tests", command: "./smoke *", kind: "tests" }],

@@ -164,6 +164,7 @@ const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
   "settings",
   "todo",
   "task_link",
+  "hook",
   "archive",
   "custom",
   "unknown",
@@ -254,6 +255,7 @@ function textOf(entry: SessionEntry): string {
     case "settings":
     case "todo":
     case "task_link":
+    case "hook":
     case "archive":
     case "custom":
     case "unknown":

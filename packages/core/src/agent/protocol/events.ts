@@ -197,6 +197,13 @@ const EVENTS = [
     problem: z.string().optional(),
     command: z.string().optional(),
   }),
+  event("hook", "A hook of the user or the project has run.", {
+    event: z.string(),
+    command: z.string().describe("Its command or address."),
+    durationMs: z.number().int(),
+    outcome: z.enum(["ok", "blocked", "failed", "timeout"]),
+    problem: z.string().optional(),
+  }),
   event("todo", "The checklist of the model, all of it.", { todos: z.array(todo) }),
   event("mcp_server", "A server of the Model Context Protocol has changed its state.", {
     name: z.string(),
