@@ -5,23 +5,19 @@ import {
   type HistoryMatch,
   type HistorySession,
   type HistoryStats,
-  historyPaths,
-  historySources,
   isDamage,
-  readForeignEntries,
-  SessionHistory,
-  type UpdateOptions,
+  type SessionHistory,
   type UpdateOutcome,
 } from "@diligent/core/history";
 import { FOREIGN_AGENTS, findProjectRoot, homeDirectory, nearestName } from "@diligent/core/light";
 import { findLeafId, pathTo } from "@diligent/core/run";
-import { readSessionFile, type SessionEntry } from "@diligent/core/sessions";
+import type { SessionEntry } from "@diligent/core/sessions";
 import { isSubcommandWord } from "../arguments/subcommands.ts";
 import { EXIT_FAILURE, EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { toMarkdown } from "../export/export-document.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
+import { type OpenedHistory, openHistory, readFoundEntries } from "../session/open-history.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
-import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { formatLocalMinute, formatSize, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { readSubcommandArguments, unknownAction } from "./arguments.ts";
@@ -40,7 +36,8 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
     throw unknownAction("history", action ?? "");
   const cwd = resolveDirectory(directory, io.cwd);
   const isJson = switches.has("json");
-  const opened = await openHistory(cwd, io);
+  const { config } = await loadConfig(cwd, io.environment);
+  const opened = openHistory({ cwd, config, environment: io.environment });
   const { history } = opened;
   try {
     switch (action) {
@@ -56,8 +53,8 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
       case "show": {
         const outcome = await update(opened, io);
         const session = findSession(history, more);
-        const entries = await orUsageError(() => readEntries(session));
-        const path = opened.redactor.redact(pathTo(entries, findLeafId(entries)));
+        const entries = await orUsageError(() => readFoundEntries(session, opened.redactor));
+        const path = pathTo(entries, findLeafId(entries));
         if (isJson) io.stdout.write(toJsonText({ ...toSessionRow(session), messages: messagesOf(path) }));
         else {
           const timestamp = entries[0]?.timestamp ?? new Date(session.modifiedMs).toISOString();
@@ -97,32 +94,6 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
   } finally {
     history.close();
   }
-}
-
-interface OpenedHistory {
-  history: SessionHistory;
-  redactor: ReturnType<typeof openSavedRedactor>;
-  options: UpdateOptions;
-}
-
-/** @throws UsageError if it is turned off; an index from before is removed then. */
-async function openHistory(cwd: string, io: CliIo): Promise<OpenedHistory> {
-  const { environment } = io;
-  const { config } = await loadConfig(cwd, environment);
-  const paths = historyPaths(environment);
-  if (!paths) throw new UsageError("history: there is no home directory for the index");
-  const history = new SessionHistory(paths);
-  if (config.history?.index === false) {
-    history.remove();
-    throw new UsageError("history is turned off: history.index is false in your configuration");
-  }
-  const redactor = openSavedRedactor(cwd, environment);
-  const root = findProjectRoot(cwd, homeDirectory(environment));
-  return {
-    history,
-    redactor,
-    options: { environment, root, sources: historySources(config.history?.sources), redactor },
-  };
 }
 
 /** Adds what has changed, at low priority, with a line of progress on a terminal. */
@@ -169,11 +140,6 @@ function findSession(history: SessionHistory, [ref, ...more]: readonly string[])
   const session = history.find(ref);
   if (!session) throw new UsageError(`history: no session ${ref} in the index`);
   return session;
-}
-
-/** @throws the file system's error if the session cannot be read. */
-async function readEntries(session: HistorySession): Promise<SessionEntry[]> {
-  return session.agent === "diligent" ? readSessionFile(session.path).entries : readForeignEntries(session);
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -45,6 +45,17 @@ async function showInPager(
   }
 }
 
+/** Shows a text that is safe for a terminal, and reports if that fails. */
+export async function showDocument(text: string, context: CommandContext): Promise<void> {
+  const { loaded } = await context.session();
+  const problem = await showInPager(text, {
+    environment: context.environment,
+    lendTerminal: (run) => context.lendTerminal(run),
+    root: loaded.projectRoot,
+  });
+  if (problem !== undefined) context.show(notice("error", problem));
+}
+
 // A pager takes this much at once without delay; the file itself has more.
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 

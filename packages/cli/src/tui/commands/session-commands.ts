@@ -17,13 +17,24 @@ export const FORK: SlashCommand = {
   },
 };
 
-/** `/history`: opens the list of earlier prompts; the chosen one is put into the editor. */
+/**
+ * `/history`: opens the list of earlier prompts; the chosen one is put into the editor. With words, the list of the
+ * sessions in which they occur, of all projects and agents.
+ */
 export const HISTORY: SlashCommand = {
   name: "history",
-  description: "Search the prompts of all sessions",
+  description: "List earlier prompts; search all sessions for WORDS",
+  argumentHint: "[WORDS]",
   isAlwaysPossible: true,
   opensList: true,
-  async run(_, context) {
+  async run(argument, context) {
+    if (argument !== "" && !context.isPlain) {
+      const { historySearchPicker } = await import("../pickers/history-search.ts");
+      const found = await historySearchPicker(argument, context);
+      if (found) context.open(found);
+      else note(context, "Nothing found.");
+      return;
+    }
     const { historyPicker } = await import("../pickers/history.ts");
     const picker = await historyPicker(context);
     if (picker) context.open(picker);
