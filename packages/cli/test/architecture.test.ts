@@ -7,6 +7,7 @@ const SOURCE = join(import.meta.dir, "..", "src");
 /** The packages that the sources may import. */
 const PACKAGES = new Set([
   "@diligent/core/config",
+  "@diligent/core/definitions",
   "@diligent/core/harness",
   "@diligent/core/history",
   "@diligent/core/interactive",
