@@ -13,6 +13,7 @@ import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { SessionManager } from "../session/manager.ts";
 import { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
+import type { ToolResult } from "../tool/types.ts";
 import { FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals, toRules } from "./approve.ts";
 import type { ParentSession } from "./child-session.ts";
@@ -84,6 +85,9 @@ export interface ProjectSession
   untrustedCommands: readonly string[];
   /** What a line of the user stands for, see `expandLine`; undefined if it is sent as it is. @throws UsageError */
   expandLine(text: string, signal: AbortSignal): Promise<ExpandedLine | undefined>;
+  /** See `HarnessExtension`; of all extensions, the first that knows it. */
+  readMention(mention: string, signal: AbortSignal): Promise<ToolResult | undefined>;
+  listMentions(): readonly string[];
   /** The user's changes since the session was opened. */
   chosen: ModelChange;
   /** The recording of the models' replies, if there is one. */
@@ -356,6 +360,14 @@ export class ProjectHarness implements Harness {
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
       extensionCommands: this.commands,
+      readMention: async (mention, signal) => {
+        for (const extension of this.extensions.all) {
+          const found = await extension.readMention?.(mention, signal);
+          if (found) return composed.redactor.redact(found);
+        }
+        return undefined;
+      },
+      listMentions: () => this.extensions.all.flatMap((extension) => extension.listMentions?.() ?? []),
       untrustedCommands: this.untrustedCommands,
       expandLine: async (text, signal) => {
         const { commands, untrustedCommands: untrusted } = this;

@@ -15,6 +15,7 @@ import type {
   OfferedChoice,
   Redactor,
   Tool,
+  ToolResult,
 } from "../tool/types.ts";
 import type { AskUser } from "../tools/ask-user.ts";
 import type { FileTracker } from "../tools/workspace.ts";
@@ -337,6 +338,13 @@ export interface HarnessExtension {
   gate?(request: ApprovalRequest): GateDecision | undefined | Promise<GateDecision | undefined>;
   /** Called for each session while it is being opened, before its system prompt is composed. */
   openSession?(scope: SessionScope): SessionAddition | Promise<SessionAddition>;
+  /**
+   * Reads what a prompt mentions after `@`; undefined for what is not this extension's.
+   * @throws Error with a clause for the user.
+   */
+  readMention?(mention: string, signal: AbortSignal): Promise<ToolResult | undefined>;
+  /** What can be mentioned, for completion. */
+  listMentions?(): readonly string[];
   /** Receives every event of every run, in order. It must not block. */
   onEvent?(event: AgentEvent): void;
   /** Resolves when what the closing of sessions has started is done; it is awaited for a moment at the end. */

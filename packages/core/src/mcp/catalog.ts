@@ -34,7 +34,12 @@ export interface ServerCatalog {
   tools: CatalogTool[];
   prompts: CatalogPrompt[];
   hasResources: boolean;
+  /** The addresses of its resources, for completion; at most `MAX_RESOURCES`. */
+  resources: string[];
 }
+
+/** More are read by their address; nobody can choose from them. */
+export const MAX_RESOURCES = 500;
 
 // Far above any useful server; the rest could not be searched either.
 const MAX_TOOLS = 10_000;
@@ -120,12 +125,14 @@ function toStoredCatalog({
   tools,
   prompts,
   hasResources,
+  resources,
 }: Record<string, unknown>): ServerCatalog {
   return {
     instructions: typeof instructions === "string" ? instructions : "",
     tools: Array.isArray(tools) ? tools.filter(isStoredTool) : [],
     prompts: Array.isArray(prompts) ? prompts.filter(isStoredPrompt) : [],
     hasResources: hasResources === true,
+    resources: Array.isArray(resources) ? resources.filter((uri) => typeof uri === "string") : [],
   };
 }
 

@@ -8,6 +8,7 @@ import type { ByteRing } from "../infrastructure/process/byte-ring.ts";
 import { monotonicMs, sleep } from "../infrastructure/runtime.ts";
 import {
   type CatalogTool,
+  MAX_RESOURCES,
   type ServerCatalog,
   toCatalogTools,
   toInstructions,
@@ -223,7 +224,13 @@ export class ServerConnection {
         arguments: all.map((each) => ({ name: each.name, isRequired: each.required === true })),
       })),
       hasResources: resources !== undefined,
+      resources: resources ? await this.listAddresses(client) : [],
     };
+  }
+
+  private async listAddresses(client: Client): Promise<string[]> {
+    const listed = await client.listResources(undefined, { timeout: this.timeoutMs }).catch(() => undefined);
+    return (listed?.resources ?? []).slice(0, MAX_RESOURCES).map(({ uri }) => uri);
   }
 
   /** What was known stays when it cannot be listed now. */

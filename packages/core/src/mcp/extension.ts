@@ -12,6 +12,7 @@ import { ApprovedTools } from "./approved-tools.ts";
 import type { ServerConnection } from "./connection.ts";
 import { answerElicitation } from "./elicitation.ts";
 import { findServers } from "./find-servers.ts";
+import { readServerResource } from "./resources.ts";
 import { createPromptCommands } from "./server-prompts.ts";
 import { McpServers } from "./servers.ts";
 import { createServersCommand } from "./servers-command.ts";
@@ -91,6 +92,18 @@ export async function openServers({
         },
       };
     },
+    async readMention(mention, signal) {
+      const server = [...servers.connections.keys()].find((name) => mention.startsWith(`${name}:`));
+      const scope = [...scopes].at(-1);
+      if (server === undefined || !scope) return undefined;
+      const uri = mention.slice(server.length + 1);
+      const files = { outputDirectory: () => scope.outputDirectory() };
+      return readServerResource({ servers, files }, { server, uri, signal });
+    },
+    listMentions: () =>
+      [...servers.connections.values()].flatMap((connection) =>
+        (servers.catalogOf(connection)?.resources ?? []).map((uri) => `${connection.definition.name}:${uri}`),
+      ),
     onEvent({ type }) {
       // The first request is on its way by then.
       if (type === "message_start") setTimeout(start, 0);

@@ -12,6 +12,8 @@ interface CompletionOptions {
   /** Read at each key: a session may add some. */
   readonly commands: readonly CompletableCommand[];
   files: FileIndex;
+  /** What else can follow `@`, such as resources of servers. */
+  listMentions?(): Promise<readonly string[]>;
 }
 
 const MAX_OFFERED = 50;
@@ -29,7 +31,7 @@ export function createCompletion(options: CompletionOptions): AutocompleteProvid
       const command = line === 0 ? /^\s*(\/(?!\/)\S*)$/.exec(before)?.[1] : undefined;
       if (command !== undefined) return suggest(command, findCommands(options.commands, command.slice(1)));
       const mention = findMention(before);
-      if (mention) return suggestFiles(mention, files, signal);
+      if (mention) return suggestMentions(mention, options, signal);
       const argument = line === 0 ? /^\s*\/(?!\/)(\S+)\s+(.*)$/s.exec(before) : undefined;
       if (argument) return suggestArguments(options.commands, argument);
       return force ? suggestFiles(findWord(before), files, signal) : null;
@@ -57,6 +59,19 @@ function findMention(before: string): PathStart | undefined {
 function findWord(before: string): PathStart {
   const prefix = before.split(/[\s"'`]/).at(-1) ?? "";
   return { prefix, query: prefix, quote: quotePath };
+}
+
+/** Resources are offered once their server is named. */
+async function suggestMentions(
+  mention: PathStart,
+  { files, listMentions }: CompletionOptions,
+  signal: AbortSignal,
+): Promise<AutocompleteSuggestions | null> {
+  const found = await suggestFiles(mention, files, signal);
+  if (mention.query === "") return found;
+  const others = ((await listMentions?.()) ?? []).filter((each) => each.startsWith(mention.query));
+  const items = others.map((each) => ({ value: `@${each}`, label: toLabel(each) }));
+  return suggest(mention.prefix, [...items, ...(found?.items ?? [])].slice(0, MAX_OFFERED));
 }
 
 async function suggestFiles(

@@ -9,7 +9,7 @@ import {
   readPromptImage,
   systemErrorText,
 } from "@diligent/core/interactive";
-import type { ContentBlock } from "@diligent/core/run";
+import type { ContentBlock, ToolResult } from "@diligent/core/run";
 import { describeError } from "../../errors.ts";
 import { fence } from "../../text/format.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
@@ -138,6 +138,8 @@ interface AttachOptions extends MentionLocation {
   mentions?: readonly string[];
   /** Paths that a command mentions: the user has not typed them, so nothing secret or outside the project is attached. */
   commandMentions?: readonly string[] | undefined;
+  /** Reads what is not a file, such as a server's resource; undefined if it is nothing else either. */
+  readMention?: (mention: string) => Promise<ToolResult | undefined>;
 }
 
 /**
@@ -169,14 +171,32 @@ export async function attachFiles(text: string, options: AttachOptions): Promise
   const found = [...typed, ...others.filter(isHarmless)];
   const attachments: Attachment[] = [];
   for (const mentioned of found.slice(0, MAX_ATTACHED)) attachments.push(await attach(mentioned));
+  const unknown: string[] = [];
+  for (const mention of missing.filter((each) => isMarked(each, text))) {
+    const other = await attachOther(mention, options);
+    if (other) attachments.push(other);
+    else unknown.push(mention);
+  }
   const left = found.slice(MAX_ATTACHED).map(({ shown }) => shown);
   const blocks = attachments.flatMap((each) => each.blocks);
   const notes = attachments.flatMap((each) => each.notes);
   if (left.length > 0)
     notes.push(`At most ${MAX_ATTACHED} files can be attached; omitted: ${left.join(", ")}`);
   notes.push(...others.filter((mentioned) => !isHarmless(mentioned)).map(describeRefusal));
-  notes.push(...describeMissing(missing.filter((mention) => isMarked(mention, text))));
+  notes.push(...describeMissing(unknown));
   return { content: blocks.length === 0 ? text : [{ type: "text", text }, ...blocks], notes };
+}
+
+async function attachOther(mention: string, { readMention }: AttachOptions): Promise<Attachment | undefined> {
+  const shown = toSingleLine(mention, MAX_NAME_COLUMNS);
+  try {
+    const found = await readMention?.(mention);
+    if (!found) return undefined;
+    const { blocks, notes } = attachText(shown, new TextEncoder().encode(found.output));
+    return { blocks: [...blocks, ...(found.images ?? [])], notes };
+  } catch (error) {
+    return notAttached(shown, describeError(error));
+  }
 }
 
 /** The existing targets, each once however often they are mentioned, and the mentions without a target. */

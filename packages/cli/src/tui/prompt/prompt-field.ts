@@ -93,6 +93,7 @@ export async function assistEditor(
         return context.commands.map((command) => toCompletable(command, context));
       },
       files: createFileIndex({ cwd, root, environment }),
+      listMentions: async () => (await context.session()).listMentions(),
     }),
   );
   // Prompts saved before secrets were masked in the history may contain some.

@@ -10,6 +10,9 @@ import type { ConversationDriver } from "../conversation-driver.ts";
 import { stopHint } from "../keys/keymap.ts";
 import { attachFiles, findMentions } from "./attachments.ts";
 
+/** A server that takes longer must not keep the prompt from being sent. */
+const MENTION_LIMIT_MS = 60_000;
+
 const MAX_TRACE_COLUMNS = 200;
 // The maximum length of a provider's name; a longer word may be a key.
 const MAX_NAME_COLUMNS = 15;
@@ -109,6 +112,7 @@ export class TypedLines {
       ...place,
       mentions: mentions ?? findMentions(text),
       commandMentions: expanded?.mentions,
+      readMention: (mention) => opened.readMention(mention, AbortSignal.timeout(MENTION_LIMIT_MS)),
     });
     if (expanded?.model === undefined || driver.isBusy) return driver.accept({ text, content, notes });
     const restoreModel = await useCommandModel(opened, expanded.model, (each) => notes.push(each));
