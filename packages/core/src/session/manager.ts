@@ -48,6 +48,8 @@ export class SessionManager {
   private readonly pendingNotices: AgentEvent[] = [];
   /** The active run. */
   private running: EventStream<AgentEvent, Message[]> | undefined;
+  /** True while a prompt waits for `SessionManagerConfig.checkPrompt`. */
+  private isCheckingPrompt = false;
   /** The active compaction on request. */
   private compacting: Promise<CompactionOutcome> | undefined;
 
@@ -151,9 +153,12 @@ export class SessionManager {
     const begin = () => {
       const check = this.config.checkPrompt?.(userMessage, signal);
       if (check === undefined) return beginWith({});
-      void check.then(({ refusal, context }) =>
-        refusal === undefined ? beginWith({ context }) : run.refuse(new Error(refusal)),
-      );
+      this.isCheckingPrompt = true;
+      void check.then(({ refusal, context }) => {
+        this.isCheckingPrompt = false;
+        if (refusal === undefined) beginWith({ context });
+        else run.refuse(new Error(refusal));
+      });
     };
     const beginWith = ({ context }: { context?: string | undefined }) => {
       run.addPrompt(userMessage);
@@ -352,7 +357,9 @@ export class SessionManager {
         ...location,
         ...{ event, command, durationMs, outcome },
       }));
-    this.report({ type: "hook", ...run });
+    // Before a run has begun, its first event is still to come.
+    if (this.isCheckingPrompt) this.pendingNotices.push({ type: "hook", ...run });
+    else this.report({ type: "hook", ...run });
   }
 
   /** True while a run is active. */

@@ -194,6 +194,7 @@ describe("other hooks", () => {
       stopReason: "error",
       error: { message: "A hook blocked this prompt: secret" },
     });
+    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(["agent_start", "hook"]);
     expect(events.some(({ type }) => type === "message_start")).toBe(false);
     expect(project.opened.session.branches.entries).toEqual([]);
   });
