@@ -81,6 +81,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/models.ts")).runModels(rest, io, directory);
     case "export":
       return (await import("./commands/export.ts")).runExport(rest, io, directory);
+    case "acp":
+      return (await import("./commands/acp.ts")).runAcp(rest, io);
     case "doctor":
       return (await import("./commands/doctor.ts")).runDoctor(rest, io, directory);
     case "completions":

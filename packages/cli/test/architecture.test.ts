@@ -6,6 +6,7 @@ const SOURCE = join(import.meta.dir, "..", "src");
 
 /** The packages that the sources may import. */
 const PACKAGES = new Set([
+  "@agentclientprotocol/sdk",
   "@diligent/core/config",
   "@diligent/core/definitions",
   "@diligent/core/harness",

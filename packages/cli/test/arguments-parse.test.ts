@@ -256,7 +256,6 @@ describe("a single word on the command line", () => {
     [["session", "show", "1"], "diligent sessions"],
     [["Update"], "diligent doctor, which says whether a newer version is out"],
     [["settings"], "diligent config"],
-    [["history"], "diligent sessions"],
   ] as const)("%p is suggested as %s, its name in other programs", (words, meant) => {
     const text = words.join(" ");
     expect([parseFailure(...words), parse("-p", ...words)]).toEqual([

@@ -344,6 +344,16 @@ const PAGES = {
     notes: [`${REF} An existing file is not overwritten.`],
     isOfProject: true,
   },
+  acp: {
+    about: "serve editors over ACP",
+    title: "serve an editor over stdin and stdout",
+    usage: [["", "speak the Agent Client Protocol until the editor closes the input"]],
+    options: [],
+    notes: [
+      "The editor starts this command itself; docs/editors.md shows the settings for Zed, JetBrains, Neovim and Emacs. Its sessions are those of the project: diligent --continue continues them.",
+    ],
+    isOfProject: false,
+  },
   doctor: {
     about: "check this machine for problems",
     title: "check whether diligent works on this machine and in this project",

@@ -46,6 +46,8 @@ export interface ProjectHarnessOptions extends Omit<HarnessOptions, "overrides">
 export interface ProjectOverrides extends HarnessOverrides, SessionSettings {
   /** A project that is trusted until the program ends. */
   trustedOnce?: LoadOptions["trustedOnce"];
+  /** Servers in addition to the configured ones, with the rights of the user's own. */
+  mcpServers?: LoadedConfig["config"]["mcpServers"];
   /** A prompt that is not added to the input history. */
   unrecordedPrompt?: string | undefined;
 }
@@ -125,8 +127,17 @@ export async function createProjectHarness({
   environment = processEnvironment(),
   overrides = {},
 }: ProjectHarnessOptions): Promise<ProjectHarness> {
-  const loaded = await loadConfig(cwd, environment, { trustedOnce: overrides.trustedOnce });
+  const configured = await loadConfig(cwd, environment, { trustedOnce: overrides.trustedOnce });
+  const loaded = withServers(configured, overrides.mcpServers);
   return new ProjectHarness(cwd, environment, loaded, overrides);
+}
+
+function withServers(loaded: LoadedConfig, added: LoadedConfig["config"]["mcpServers"]): LoadedConfig {
+  if (!added) return loaded;
+  const { config, servers } = loaded;
+  const mcpServers = { ...config.mcpServers, ...added };
+  const project = servers.project.filter((name) => !(name in added));
+  return { ...loaded, config: { ...config, mcpServers }, servers: { ...servers, project } };
 }
 
 /** Composes the sessions of the program's own front ends. */

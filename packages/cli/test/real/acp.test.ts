@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import Ajv2020 from "ajv/dist/2020.js";
+import { bareEnvironment, PROGRAM } from "../support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject({ sandbox: "off" });
+});
+
+afterEach(() => place.remove());
+
+/** The schema that the maker of the protocol publishes. */
+function compileSchema() {
+  const path = Bun.resolveSync("@agentclientprotocol/sdk/schema/v1/schema.json", import.meta.dir);
+  const schema = JSON.parse(readFileSync(path, "utf8"));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+  return ajv.addSchema(schema, "acp");
+}
+
+type Line = { id?: unknown; method?: string; params?: unknown; result?: unknown };
+
+/** Of each request and notification: the definitions of its parameters and its result. */
+const DEFINITIONS: Readonly<Record<string, readonly [params: string, result?: string]>> = {
+  initialize: ["InitializeRequest", "InitializeResponse"],
+  "session/new": ["NewSessionRequest", "NewSessionResponse"],
+  "session/load": ["LoadSessionRequest", "LoadSessionResponse"],
+  "session/list": ["ListSessionsRequest", "ListSessionsResponse"],
+  "session/close": ["CloseSessionRequest", "CloseSessionResponse"],
+  "session/set_mode": ["SetSessionModeRequest", "SetSessionModeResponse"],
+  "session/set_config_option": ["SetSessionConfigOptionRequest", "SetSessionConfigOptionResponse"],
+  "session/prompt": ["PromptRequest", "PromptResponse"],
+  "session/update": ["SessionNotification"],
+  "session/request_permission": ["RequestPermissionRequest"],
+};
+
+test("the official client runs a session, and every line is valid by the protocol's schema", async () => {
+  const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
+  const turns = [
+    { thinking: "Hm.", ...call("write", { file_path: "a.txt", content: "a\n" }) },
+    call("edit", { file_path: "a.txt", old_string: "a", new_string: "b" }),
+    call("bash", { command: "cp a.txt made.txt" }),
+    call("bash", { command: "exit 3" }),
+    call("grep", { pattern: "b" }),
+    call("todo", { todos: [{ content: "test", status: "completed" }] }),
+    { text: "Done." },
+    { text: "slow", delayMs: 60_000 },
+  ];
+  place.write("script.json", { version: 1, turns });
+  place.configure({ sandbox: "off", model: `scripted/${join(place.project, "script.json")}` });
+  const child = Bun.spawn([PROGRAM, "acp"], {
+    cwd: place.project,
+    env: bareEnvironment(place),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const [forClient, forSchema] = child.stdout.tee();
+  const sent: Line[] = [];
+  const output = new WritableStream<Uint8Array>({
+    write(chunk) {
+      sent.push(JSON.parse(new TextDecoder().decode(chunk)));
+      child.stdin.write(chunk);
+      child.stdin.flush();
+    },
+  });
+  const received = new Response(forSchema).text();
+  let asked = 0;
+  let updates = 0;
+  const app = client({ name: "test" })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      asked += 1;
+      const optionId = params.options[0]?.optionId ?? "";
+      return { outcome: { outcome: "selected", optionId } };
+    })
+    .onNotification(methods.client.session.update, () => {
+      updates += 1;
+    });
+  const { agent, closed } = app.connect(ndJsonStream(output, forClient));
+  const { session } = methods.agent;
+  await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: {},
+  });
+  const cwd = place.project;
+  const { sessionId } = await agent.request(session.new, { cwd, mcpServers: [] });
+  const ask = (text: string) =>
+    agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+  expect(await ask("go")).toEqual({ stopReason: "end_turn" });
+  expect([asked, existsSync(join(cwd, "made.txt"))]).toEqual([2, true]);
+  const slow = ask("slow");
+  await agent.notify(session.cancel, { sessionId });
+  expect(await slow).toEqual({ stopReason: "cancelled" });
+  await agent.request(session.setMode, { sessionId, modeId: "plan" });
+  await agent.request(session.setConfigOption, { sessionId, configId: "thought_level", value: "low" });
+  expect((await agent.request(session.list, { cwd })).sessions).toHaveLength(1);
+  const before = updates;
+  await agent.request(session.load, { sessionId, cwd, mcpServers: [] });
+  expect(updates - before).toBeGreaterThan(10);
+  await agent.request(session.close, { sessionId });
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
+  await closed;
+
+  const schema = compileSchema();
+  const lines: Line[] = (await received)
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const problems = lines.flatMap((line): { line: Line; problem: unknown }[] => {
+    const request = line.method === undefined ? sent.find(({ id }) => id === line.id) : line;
+    const [params, result] = DEFINITIONS[request?.method ?? ""] ?? [];
+    const definition = line.method === undefined ? result : params;
+    const validate = schema.getSchema(`acp#/$defs/${definition}`);
+    if (!validate) return [{ line, problem: "unknown" }];
+    return validate(line.method === undefined ? line.result : line.params)
+      ? []
+      : [{ line, problem: validate.errors }];
+  });
+  expect(problems).toEqual([]);
+  expect(lines.length).toBeGreaterThan(30);
+});
