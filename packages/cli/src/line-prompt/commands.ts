@@ -3,7 +3,7 @@ import type { AgentEvent, Environment } from "@diligent/core/run";
 import { describeTodos } from "../print/summary.ts";
 import { compactConversation, leaveBranch, type SummaryControl } from "../session/conversation.ts";
 import type { Reopening } from "../session/session-controller.ts";
-import { toSlashCommand } from "../tui/commands/extension-commands.ts";
+import { listAddedCommands } from "../tui/commands/extension-commands.ts";
 import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../tui/commands/index.ts";
 import type { CommandContext, SlashCommand } from "../tui/commands/types.ts";
 import { createKeymap } from "../tui/keys/keymap.ts";
@@ -83,7 +83,7 @@ function createPlainContext(deps: PlainContextDeps): CommandContext {
     keymap: createKeymap(),
     environment: deps.environment,
     get commands() {
-      return [...SLASH_COMMANDS, ...opened().extensionCommands.map(toSlashCommand)];
+      return [...SLASH_COMMANDS, ...listAddedCommands(opened().extensionCommands, SLASH_COMMANDS)];
     },
   };
   return context;

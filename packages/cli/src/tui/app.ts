@@ -11,6 +11,8 @@ import { SessionController } from "../session/session-controller.ts";
 import { describeExit } from "../undo/describe.ts";
 import { CommandField } from "./approval/prompter.ts";
 import { createCommandContext, showOpening, showSession } from "./commands/context.ts";
+import { describeTaken } from "./commands/extension-commands.ts";
+import { SLASH_COMMANDS } from "./commands/index.ts";
 import type { CommandContext } from "./commands/types.ts";
 import { ConversationDriver } from "./conversation-driver.ts";
 import { Display } from "./display.ts";
@@ -300,6 +302,9 @@ class Interaction {
       notify: (text) => this.context.show(notice("info", text)),
       onOpened: (opened) => {
         this.opened = opened;
+        const taken = describeTaken(opened.extensionCommands, SLASH_COMMANDS);
+        if (taken !== undefined)
+          opened.notices.push({ level: "info", code: "command_name_taken", message: taken });
         display.configureFor(opened);
         jobs.open(opened);
         if (prompt.openSession(opened))

@@ -133,6 +133,16 @@ describe("on the screen", () => {
     expect((await program.scrollback()).join("\n")).not.toContain("Review b.ts with");
   });
 
+  test("a command that has the name of one of diligent's own does not replace it, and a line says so", async () => {
+    place.write(".claude/commands/help.md", "Not the help.");
+    await runDiligent(place, ["trust", "--yes"]);
+    await using program = start();
+    await program.waitFor("/ for commands");
+    await program.waitFor("/help is diligent's own command; that of .claude/commands/help.md");
+    program.send("/help\r");
+    await program.waitFor("sends a prompt that starts with a slash");
+  });
+
   test("a shell command of a command asks; refused, nothing is sent and the line is back in the editor", async () => {
     await runDiligent(place, ["trust", "--yes"]);
     await using program = start();

@@ -12,7 +12,7 @@ import type { OpenPicker } from "../pickers/picker.ts";
 import { toStatus } from "../session-status.ts";
 import { toResumedBlocks } from "../transcript.ts";
 import { finish, isCallBlock, notice, rememberExpandable } from "../view.ts";
-import { toSlashCommand } from "./extension-commands.ts";
+import { listAddedCommands } from "./extension-commands.ts";
 import { SLASH_COMMANDS } from "./index.ts";
 import type { CommandContext } from "./types.ts";
 
@@ -80,7 +80,7 @@ export function createCommandContext(deps: ContextDeps): CommandContext {
     reloadKeys: () => deps.keys.reload(),
     environment: deps.environment,
     get commands() {
-      return [...SLASH_COMMANDS, ...deps.extensionCommands().map(toSlashCommand)];
+      return [...SLASH_COMMANDS, ...listAddedCommands(deps.extensionCommands(), SLASH_COMMANDS)];
     },
   };
   return context;
