@@ -17,13 +17,15 @@ function countMostAtOnce(events: readonly AgentEvent[]): number {
 }
 
 const FIVE = Array.from({ length: 5 }, () => ({ agent: "explore" }));
-const SLOW_ANSWER = { text: "Found.", delayMs: 100 };
 
 describe("tasks of one reply", () => {
   test("run side by side, four at a time, and all are answered in call order", async () => {
+    // Each of the first four waits for the three others.
+    const wait = "touch here-$$; until [ $(ls here-* | wc -l) -ge 4 ]; do sleep 0.01; done";
     const project = await AgentProject.open({
-      turns: [delegate(...FIVE), { text: "Done." }],
-      scripts: { explore: [SLOW_ANSWER] },
+      turns: [delegate(...FIVE.map(() => ({ agent: "worker" }))), { text: "Done." }],
+      scripts: { worker: [{ toolCalls: [{ name: "bash", input: { command: wait } }] }, { text: "Met." }] },
+      overrides: { approvalMode: "auto" },
     });
 
     await project.run();
