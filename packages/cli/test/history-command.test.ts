@@ -118,3 +118,14 @@ test("a database of opencode that another program has locked is reported, and th
   expect(exitCode).toBe(1);
   database.close();
 });
+
+test("sessions find answers the same with the index as without it, also after a session has changed", async () => {
+  const find = async () => (await runDiligent(place, ["sessions", "find", "eedl", "--json"])).stdout;
+  const before = await find();
+  expect(JSON.parse(before)).toMatchObject([{ id: OWN }]);
+  await history("stats");
+  expect(await find()).toBe(before);
+  const other = "20260103000000-cccccc";
+  writeSession(place, { id: other, modified: "2026-01-03T12:00:00.000Z", texts: ["a needle, too", "yes"] });
+  expect(JSON.parse(await find())).toMatchObject([{ id: other }, { id: OWN }]);
+});

@@ -1,3 +1,4 @@
+import type { SessionHistory } from "@diligent/core/history";
 import {
   findProjectRoot,
   homeDirectory,
@@ -49,14 +50,19 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
   if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
   const found: FoundSession[] = [];
   const redactor = openSavedRedactor(options.cwd, io.environment);
-  for (const project of await listProjects(options, io)) {
+  const index = await openIndex(io);
+  for (const project of await listProjects(options, io, index)) {
     const all = await listSessions(resolvePaths(project).sessions, { redactor });
     const sessions = options.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
+    const words = redactor.redact(text).split(/\s+/);
+    const without = findWithout(index, sessions, words);
     for (const info of sessions) {
+      if (without.has(info.path)) continue;
       const matches = search(info, redactor.redact(text), { redactor });
       if (matches.length > 0) found.push({ info, project, matches });
     }
   }
+  index?.close();
   if (isJson) io.stdout.write(toJsonText(found.flatMap(toRows)));
   else if (found.length === 0) io.stdout.write("Nothing found.\n");
   else for (const hit of found) io.stdout.write(sanitizeTerminalText(formatHit(hit, isEverywhere)));
@@ -64,13 +70,42 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
 }
 
 /** The roots of the projects to search, each once. */
-async function listProjects({ cwd, isEverywhere }: FindOptions, { environment }: CliIo): Promise<string[]> {
+async function listProjects(
+  { cwd, isEverywhere }: FindOptions,
+  { environment }: CliIo,
+  index: SessionHistory | undefined,
+): Promise<string[]> {
   const home = homeDirectory(environment);
   const own = findProjectRoot(cwd, home);
   if (!isEverywhere) return [own];
   const { readInputDirectories } = await import("@diligent/core/interactive");
   const others = readInputDirectories(environment).map((directory) => findProjectRoot(directory, home));
-  return [...new Set([own, ...others])];
+  return [...new Set([own, ...others, ...(index?.projects ?? [])])];
+}
+
+/** The index of `diligent history` if there is one: it spares reading the files in which a word does not occur. */
+async function openIndex({ environment }: CliIo): Promise<SessionHistory | undefined> {
+  const { historyPaths, SessionHistory: History } = await import("@diligent/core/history");
+  const paths = historyPaths(environment);
+  const history = paths && new History(paths);
+  return history?.exists ? history : undefined;
+}
+
+function findWithout(
+  index: SessionHistory | undefined,
+  sessions: readonly SessionInfo[],
+  words: readonly string[],
+): ReadonlySet<string> {
+  try {
+    return (
+      index?.findWithout(
+        sessions.map(({ path }) => path),
+        words,
+      ) ?? new Set()
+    );
+  } catch {
+    return new Set(); // A damaged index only costs time here: all files are read.
+  }
 }
 
 function search({ path }: SessionInfo, text: string, options: SessionReadOptions): SessionMatch[] {

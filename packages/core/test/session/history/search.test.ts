@@ -221,6 +221,21 @@ test("an update that is stopped keeps what it has, and the next one adds the res
   stage.history.close();
 });
 
+test("a file is known to lack a word only if the index has all of it as it is now", async () => {
+  const stage = createStage();
+  const containing = writeOwn(stage.project, OWN, ["Needles and 100%_hay"]);
+  const without = writeOwn(stage.project, "20260601100000-bbbbbb", ["only 100 hay"]);
+  const long = writeOwn(stage.project, "20260601100000-cccccc", ["x".repeat(70_000)]);
+  const changed = writeOwn(stage.project, "20260601100000-dddddd", ["nothing"]);
+  await stage.update();
+  appendFileSync(changed, "\n");
+  const files = [containing, without, long, changed, join(stage.project, "missing")];
+  expect(stage.history.findWithout(files, ["NEEDLE", "hay"])).toEqual(new Set([without]));
+  expect(stage.history.findWithout(files, ["100%_"])).toEqual(new Set([without]));
+  expect(stage.history.findWithout(files, ["größe"])).toEqual(new Set());
+  stage.history.close();
+});
+
 test("queries are data: operators, quotes and stars of FTS5 are taken literally", () => {
   expect(parseQuery('a AND "b c" d* col:x')?.match).toBe(
     'text : "a" AND text : "AND" AND text : "b c" AND text : "d" * AND text : "col:x"',

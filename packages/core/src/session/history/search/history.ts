@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { fileSize } from "../../../infrastructure/fs/directory.ts";
 import type { SessionEntry } from "../../types.ts";
 import { readForeignSession } from "../foreign/index.ts";
@@ -17,8 +17,10 @@ import {
   type HistoryPaths,
   isDamage,
   openHistoryDatabase,
+  readList,
   removeHistoryDatabase,
 } from "./database.ts";
+import { MAX_TEXT } from "./items.ts";
 import { IDS_PER_MS, type UpdateOptions, type UpdateOutcome, updateHistory } from "./update.ts";
 import { facet, parseQuery } from "./words.ts";
 
@@ -78,6 +80,8 @@ export interface HistoryStats {
   agents: Record<string, number>;
 }
 
+// Of a larger file, the index may lack a part.
+const MAX_WHOLE_FILE = 16_000_000;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 const CHARACTERS_BEFORE = 60;
@@ -176,6 +180,35 @@ export class SessionHistory {
     );
   }
 
+  /**
+   * Of our session files, those in which certainly none of the user's and the model's texts, names and labels contains
+   * each of the words. A file that has changed since it was indexed, or whose texts were cut, is never among them.
+   */
+  findWithout(files: readonly string[], words: readonly string[]): Set<string> {
+    // SQLite ignores the case of ASCII letters only.
+    const patterns = words
+      .filter((word) => /^[\x21-\x7e]+$/.test(word))
+      .map((word) => `%${word.replace(/[\\%_]/g, "\\$&")}%`);
+    if (patterns.length === 0) return new Set();
+    const database = this.open();
+    const source = database.query("SELECT size, modified FROM source WHERE key = ?");
+    const indexed = database.query("SELECT id FROM session WHERE source = ?");
+    const cut = database.query("SELECT 1 FROM item WHERE session = ? AND length(text) >= ? LIMIT 1");
+    const holds = database.query(
+      "SELECT 1 FROM item WHERE session = ? AND role IN ('user', 'assistant', 'name', 'label') AND text LIKE ? ESCAPE '\\' LIMIT 1",
+    );
+    const isWithout = (path: string) => {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      const known = objectOf(source.get(path));
+      const id = objectOf(indexed.get(path))?.id;
+      if (!stats || !known || typeof id !== "number" || stats.size > MAX_WHOLE_FILE) return false;
+      if (known.size !== stats.size || known.modified !== Math.floor(stats.mtimeMs)) return false;
+      if (cut.get(id, MAX_TEXT)) return false;
+      return patterns.some((pattern) => !holds.get(id, pattern));
+    };
+    return new Set(files.filter(isWithout));
+  }
+
   stats(): HistoryStats {
     const one = (query: string) => numberOf(objectOf(this.open().query(query).get())?.count);
     const agents: unknown[] = this.open()
@@ -212,6 +245,11 @@ export class SessionHistory {
   remove(): void {
     this.close();
     removeHistoryDatabase(this.paths.database);
+  }
+
+  /** The roots of the projects that were known when the index was brought up to date. */
+  get projects(): string[] {
+    return [...readList(this.paths.projects, "root")];
   }
 
   close(): void {

@@ -30,7 +30,8 @@ export interface IndexedSession {
 }
 
 const MAX_RESULT = 2_048;
-const MAX_TEXT = 64 * 1024;
+/** Longer texts are cut. */
+export const MAX_TEXT = 64 * 1024;
 const MAX_FILES = 20;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 // Beyond this, a session's further items are not indexed: memory stays bounded whatever its size.
