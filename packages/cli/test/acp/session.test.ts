@@ -172,6 +172,20 @@ describe("diligent acp", () => {
 });
 
 describe("a session of an editor", () => {
+  test("uses the servers that the editor hands over, with their variables", async () => {
+    await start(call("mcp__own__echo", { text: "hello" }), { text: "done" });
+    const server = join(import.meta.dir, "../../../core/test/support/mcp-server.ts");
+    const own = { name: "own", command: process.execPath, args: [server], env: [{ name: "X", value: "1" }] };
+    const { sessionId } = await client.request("session/new", { cwd: place.project, mcpServers: [own] });
+    client.answer = select("once");
+    expect((await client.prompt(String(sessionId), "go")).result).toEqual({ stopReason: "end_turn" });
+    const [ended] = client.updates("tool_call_update").filter(({ status }) => status !== undefined);
+    expect(ended).toMatchObject({
+      status: "completed",
+      rawOutput: { output: expect.stringContaining("hello") },
+    });
+  });
+
   test("continues in the terminal, and back", async () => {
     const sessionId = await start({ text: "first" }, { text: "second" }, { text: "third" });
     await client.prompt(sessionId, "one");

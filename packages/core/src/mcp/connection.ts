@@ -77,7 +77,8 @@ export class ServerConnection {
    * @throws Error, for the model, when the server cannot be used; with the signal's reason when that is aborted.
    */
   async ready(signal?: AbortSignal): Promise<Client> {
-    if (this.client) return this.client;
+    // While it is opening there is a client already, but no list of its tools yet.
+    if (this.client && !this.opening) return this.client;
     this.opening ??= this.open().finally(() => {
       this.opening = undefined;
     });
