@@ -49,7 +49,7 @@ test("settings that name commands and servers are unknown or wait for trust, and
   place.write("diligent.jsonc", hostileSettings());
   const run = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
   expect([run.stdout, run.exitCode]).toEqual(["Done.\n", 0]);
-  const { mcpServers: _, ...unknown } = hostileSettings();
+  const { mcpServers: _, hooks: _hooks, ...unknown } = hostileSettings();
   for (const key of Object.keys(unknown)) expect(run.stderr).toContain(`"${key}" (`);
   expect(run.stderr).toContain("ignored because this project is not trusted");
   expect(run.stderr).toContain("mcpServers.local.command");
@@ -92,7 +92,9 @@ test("tools of ours run nothing that other programs would run in a project", asy
   ];
   const turns = [...calls.map((call) => ({ toolCalls: [call] })), { text: "Done." }];
   place.write("script.json", { version: 1, turns });
-  const run = await runDiligent(place, ["-p", "/go", "-m", "scripted/script.json"]);
+  const untrusted = await runDiligent(place, ["-p", "/go", "-m", "scripted/script.json"]);
+  expect([untrusted.stdout, untrusted.exitCode]).toEqual(["", 2]);
+  const run = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
   expect([run.stdout, run.exitCode]).toEqual(["Done.\n", 0]);
   expect(readFileSync(join(place.project, "src", "new.ts"), "utf8")).toBe("const b = 2\n");
   expect([existsSync(canary()), connections]).toEqual([false, 0]);

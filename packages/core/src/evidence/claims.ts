@@ -97,7 +97,7 @@ export function findClaims(answer: string): Claim[] {
 function withoutHarmless(sentence: string): string {
   return sentence
     .replace(/\b(?:0|zero|no) (?:\w+ )?fail(?:ed|ures?|s|ing)?\b/gi, "no problems")
-    .replace(/\bwithout (?:any )?(?:errors?|failures?|warnings?|problems?|issues?)\b/gi, "cleanly")
+    .replace(/\bwithout (?:any\s)?(?:errors?|failures?|warnings?|problems?|issues?)\b/gi, "cleanly")
     .replace(/\bnothing (?:fails|failed|is failing)\b/gi, "everything passes")
     .replace(/\bpreviously failing\b/gi, "")
     .replace(/\bthe failing tests?\b/gi, "the test");
