@@ -71,7 +71,9 @@ describe("diligent mcp", () => {
 
   test("what add --project writes needs no further trust, and what others wrote does", async () => {
     const place = createTemporaryProject();
-    await runDiligent(place, ["mcp", "add", "own", "--project", "--", bun, SERVER]);
+    // A checkout below /tmp is not visible in the sandbox.
+    const server = place.write("server.ts", readFileSync(SERVER, "utf8"));
+    await runDiligent(place, ["mcp", "add", "own", "--project", "--", bun, server]);
     expect(existsSync(join(place.project, "diligent.jsonc"))).toBe(true);
     writeFileSync(
       join(place.project, ".mcp.json"),

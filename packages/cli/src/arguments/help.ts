@@ -22,7 +22,7 @@ export function formatHelp(): string {
     "Examples:",
     '  diligent "why does the login test fail?"',
     '  git diff | diligent -p "review this change" --output-format json',
-    "Exit codes: 0 done, 1 failed, 2 bad usage, 3 limit, 4 approval, 128+N signal N",
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 limit, 4 approval, 5 evidence, 128+N",
     "",
   ].join("\n");
 }

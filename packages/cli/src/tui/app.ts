@@ -116,7 +116,10 @@ class App {
     const unsubscribe = io.onSignal((signal) => {
       // Ctrl+C in a pager or an editor belongs to that program.
       if (signal === "SIGINT" && display.isLent) return;
-      void afterPendingInput().then(() => shutdown.leave(SIGNAL_EXIT_CODES[signal]));
+      const delivered = display.isLent
+        ? afterPendingInput()
+        : afterPendingInput().then(() => display.screen.deliverTyped());
+      void delivered.then(() => shutdown.leave(SIGNAL_EXIT_CODES[signal]));
     });
     this.connect();
     // However the program ends, the terminal is restored before any message is printed.

@@ -171,8 +171,8 @@ describe("a line that begins with !", () => {
       version: 1,
       turns: [{ toolCalls: [{ name: "bash", input: { command: WAIT_FOR_GO } }] }, { text: "Seen." }],
     });
+    place.configure({ approval: "auto" });
     const typed = await start();
-    (await typed.holder.session).approval.mode = "auto";
     const running = typed.say("go");
     await until(() => typed.view.activity.type === "tool");
     typed.enter("!echo beside");

@@ -20,8 +20,8 @@ afterEach(async () => {
 });
 
 async function start(): Promise<TypedCommands> {
+  place.configure({ approval: "auto" });
   program = await new TypedCommands(place).open();
-  (await program.holder.session).approval.mode = "auto";
   return program;
 }
 

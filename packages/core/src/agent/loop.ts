@@ -91,6 +91,8 @@ async function runTurns(run: Run): Promise<Outcome> {
     if (pauses > MAX_PAUSES)
       return { stopReason: "error", error: new Error(`The provider paused ${pauses} times.`) };
     if (pauses > 0 || run.takeSteering() || (await run.reviewAnswer(message))) continue;
+    // The review takes a while: include what arrived meanwhile.
+    if (run.takeSteering()) continue;
     return { stopReason: finalStopReason(run, message) };
   }
   return { stopReason: stopAtTurns(run, maxTurns) };

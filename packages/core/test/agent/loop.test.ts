@@ -413,6 +413,19 @@ describe("steering messages", () => {
     expect(events).toContainEqual({ type: "steering", text: "I ran ls", id: "7", isNote: true });
   });
 
+  test("a message that arrives while the last reply is reviewed continues the run", async () => {
+    const queue: UserMessage[] = [];
+    let reviews = 0;
+    const { added } = await runScript([{ text: "Done." }, { text: "Also that." }], {
+      takeSteering: () => queue.splice(0),
+      async reviewAnswer() {
+        if (reviews++ === 0) queue.push(user("and that"));
+        return undefined;
+      },
+    });
+    expect(added.map(({ role }) => role)).toEqual(["assistant", "user", "assistant"]);
+  });
+
   test("a message that arrives during the last reply continues the run", async () => {
     const queue: UserMessage[] = [];
     let replies = 0;

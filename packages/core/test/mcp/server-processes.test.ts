@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { trustProject } from "../../src/config/trust.ts";
 import { describeProjectTrust } from "../../src/harness/trust.ts";
@@ -65,16 +65,19 @@ describe("a project's server", () => {
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
     const turns = [run("write"), run("connect"), { text: "Done." }];
     const url = `url=http://127.0.0.1:${server.port}/`;
-    await trustServers(stage, {
-      local: { ...testServer(`path=${outside}`, url), sandbox: { write: ["out"] } },
-    });
+    // A checkout below /tmp is not visible in the sandbox.
+    const program = join(stage.project, "server.ts");
+    copyFileSync(join(import.meta.dir, "../support/mcp-server.ts"), program);
+    const trustWriter = (path: string) => {
+      const local = { command: process.execPath, args: [program, `path=${path}`, url] };
+      return trustServers(stage, { local: { ...local, sandbox: { write: ["out"] } } });
+    };
+    await trustWriter(outside);
     const first = await stage.play(turns, auto);
     expect(first.results[0]?.output).toContain("EROFS");
     expect(first.results[1]?.output).toBe("not connected");
     expect(existsSync(outside)).toBe(false);
-    await trustServers(stage, {
-      local: { ...testServer(`path=${inside}`, url), sandbox: { write: ["out"] } },
-    });
+    await trustWriter(inside);
     expect((await stage.play(turns, auto)).results[0]?.output).toBe("written");
     expect(existsSync(inside)).toBe(true);
   });

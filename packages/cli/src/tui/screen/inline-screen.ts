@@ -69,13 +69,18 @@ export class InlineScreen extends TuiMainScreen {
   /** True while frames follow each other without keys. */
   isMoving: () => boolean = () => false;
 
+  /** Resolves once all keys that were typed before the call have been handled. */
+  async deliverTyped(): Promise<void> {
+    await this.#watched.deliverTyped();
+  }
+
   /**
    * Resolves once the terminal has read all output and sent its last reply, so that no reply reaches the program that
    * has the terminal next. Keys typed before the call count, later ones are dropped. Takes `limitMs` at most, and only a
    * moment in a terminal that never replies.
    */
   async endInput(limitMs: number): Promise<void> {
-    await this.#watched.deliverTyped();
+    await this.deliverTyped();
     this.#replies.end();
     await this.#input.drain(limitMs);
   }

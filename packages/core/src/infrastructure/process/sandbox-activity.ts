@@ -92,7 +92,8 @@ export class SandboxActivity {
     const isAsleep = state !== undefined && state === this.last?.state;
     if (isAsleep && this.last) this.last.span.toMs = beganAtMs;
     if (isAsleep) return true;
-    const fromMs = Math.max(now(), this.endedAtMs + EXIT_GRACE_MS);
+    // A file that was changed in the last millisecond has a fraction more.
+    const fromMs = Math.max(now() + 1, this.endedAtMs + EXIT_GRACE_MS);
     this.last = state === undefined ? undefined : { state, span: { fromMs, toMs: beganAtMs } };
     if (this.last) add(this.asleep, this.last.span);
     return false;
