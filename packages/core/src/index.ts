@@ -57,7 +57,7 @@ export {
 export type { KnowledgeTrust, TrustState } from "./config/trust.ts";
 export type { TrustedProject } from "./config/trust-store.ts";
 export { EventStream } from "./event-stream.ts";
-export type { CheckKind, CheckRecord, TestCounts } from "./evidence/types.ts";
+export type { CheckKind, CheckRecord, TestCounts } from "./extensions/evidence/types.ts";
 export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
 export { UsageError } from "./harness/errors.ts";
 export { createHarness } from "./harness/harness.ts";

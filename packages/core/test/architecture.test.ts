@@ -19,21 +19,41 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ["types.ts", "infrastructure", "tool/types.ts"],
   checkpoint: ["types.ts", "infrastructure", "tool/types.ts"],
   jobs: ["types.ts", "infrastructure"],
-  definitions: ["types.ts", "infrastructure"],
-  "prompt-commands": ["types.ts", "infrastructure", "definitions", "config/trust-items.ts"],
-  skills: [
+  "extensions/definitions": ["types.ts", "infrastructure"],
+  "extensions/prompt-commands": [
     "types.ts",
     "infrastructure",
-    "definitions",
+    "extensions/definitions",
     "config/trust-items.ts",
-    "prompt-commands",
+  ],
+  "extensions/skills": [
+    "types.ts",
+    "infrastructure",
+    "extensions/definitions",
+    "config/trust-items.ts",
+    "extensions/prompt-commands",
     "tool/types.ts",
     "tools",
   ],
-  mcp: ["types.ts", "infrastructure", "tool", "config", "sandbox", "harness/types.ts", "harness/errors.ts"],
+  "extensions/mcp": [
+    "types.ts",
+    "infrastructure",
+    "tool",
+    "config",
+    "sandbox",
+    "harness/types.ts",
+    "harness/errors.ts",
+  ],
   tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
-  evidence: ["infrastructure", "approval", "agent/types.ts", "harness/types.ts"],
-  agent: ["types.ts", "event-stream.ts", "history.ts", "provider/types.ts", "tool", "evidence/types.ts"],
+  "extensions/evidence": ["infrastructure", "approval", "agent/types.ts", "harness/types.ts"],
+  agent: [
+    "types.ts",
+    "event-stream.ts",
+    "history.ts",
+    "provider/types.ts",
+    "tool",
+    "extensions/evidence/types.ts",
+  ],
   session: [
     "types.ts",
     "event-stream.ts",
@@ -43,15 +63,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "agent",
     "infrastructure",
   ],
-  hooks: ["types.ts", "infrastructure", "config", "definitions", "agent/types.ts", "harness/types.ts"],
-  agents: [
+  "extensions/hooks": [
+    "types.ts",
+    "infrastructure",
+    "config",
+    "extensions/definitions",
+    "agent/types.ts",
+    "harness/types.ts",
+  ],
+  "extensions/agents": [
     "types.ts",
     "infrastructure",
     "tool",
     "tools",
     "jobs",
     "config",
-    "definitions",
+    "extensions/definitions",
     "provider/types.ts",
     "agent/types.ts",
     "session/manager.ts",
@@ -91,7 +118,8 @@ function ownImports(file: string): Import[] {
   }));
 }
 
-const roomOf = (file: string) => file.split("/")[0] ?? file;
+/** The folder, or the single file, of src; each kind of extension is a folder of its own. */
+const roomOf = (file: string) => /^extensions\/[^/]+|[^/]+/.exec(file)?.[0] ?? file;
 
 function isAllowed({ file, from }: Import): boolean {
   const room = roomOf(file);

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "@diligent/core/harness";
-import { findServers } from "../../../core/src/mcp/find-servers.ts";
-import { McpServers } from "../../../core/src/mcp/servers.ts";
+import { findServers } from "../../../core/src/extensions/mcp/find-servers.ts";
+import { McpServers } from "../../../core/src/extensions/mcp/servers.ts";
 import { countLeftRunning } from "../../../core/test/support/process-census.ts";
 import type { Benchmark, Figure } from "../figure.ts";
 import { runProcess } from "../measure/process-run.ts";

@@ -1,4 +1,4 @@
-import type { CheckKind, CheckRecord } from "../evidence/types.ts";
+import type { CheckKind, CheckRecord } from "../extensions/evidence/types.ts";
 import type {
   Effort,
   Model,

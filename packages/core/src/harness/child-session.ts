@@ -1,7 +1,7 @@
 import type { Approve } from "../agent/types.ts";
-import type { AgentDefinition } from "../agents/definition.ts";
-import { selectTools } from "../agents/definition.ts";
-import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
+import type { AgentDefinition } from "../extensions/agents/definition.ts";
+import { selectTools } from "../extensions/agents/definition.ts";
+import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
 import { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { ApprovalDecision, Tool } from "../tool/types.ts";

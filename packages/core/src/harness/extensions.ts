@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { SessionAgents } from "../agents/session-agents.ts";
-import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
-import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../definitions/directories.ts";
-import type { CheckKind } from "../evidence/types.ts";
-import { mayHaveHooks } from "../hooks/hook-files.ts";
+import type { SessionAgents } from "../extensions/agents/session-agents.ts";
+import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
+import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../extensions/definitions/directories.ts";
+import type { CheckKind } from "../extensions/evidence/types.ts";
+import { mayHaveHooks } from "../extensions/hooks/hook-files.ts";
 import { type Environment, sleep } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
@@ -51,7 +51,7 @@ const LOADERS: readonly ExtensionLoader[] = [
   {
     name: "hooks",
     isWanted: ({ loaded }) => mayHaveHooks(loaded.projectRoot, loaded.config),
-    load: async (place) => (await import("../hooks/extension.ts")).openHooks(place),
+    load: async (place) => (await import("../extensions/hooks/extension.ts")).openHooks(place),
   },
   {
     name: "agents",
@@ -77,13 +77,13 @@ const LOADERS: readonly ExtensionLoader[] = [
       config.mcpServers !== undefined ||
       Object.keys(servers.untrusted).length > 0 ||
       existsSync(join(projectRoot, ".mcp.json")),
-    load: async (place) => (await import("../mcp/extension.ts")).openServers(place),
+    load: async (place) => (await import("../extensions/mcp/extension.ts")).openServers(place),
   },
   {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>
-      (await import("../evidence/extension.ts")).createEvidence({
+      (await import("../extensions/evidence/extension.ts")).createEvidence({
         checks: loaded.config.checks,
         required: requiredEvidence,
       }),

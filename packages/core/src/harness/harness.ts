@@ -1,10 +1,10 @@
 import { SharedBudget } from "../agent/budget.ts";
-import { SessionAgents } from "../agents/session-agents.ts";
-import type { AgentCall, AgentSession } from "../agents/task-tool.ts";
 import type { GrantStore } from "../approval/grant-store.ts";
 import type { ToolLists } from "../approval/tool-lists.ts";
 import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
+import { SessionAgents } from "../extensions/agents/session-agents.ts";
+import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";

@@ -1,10 +1,10 @@
-import { configuredAgents } from "../agents/configured-agents.ts";
-import type { AgentDefinition } from "../agents/definition.ts";
-import type { FoundAgents } from "../agents/find-agents.ts";
-import { AGENT_LIMITS, type AgentLimits } from "../agents/session-agents.ts";
-import { createTaskTool } from "../agents/task-tool.ts";
 import { decideApproval } from "../approval/policy.ts";
-import { AGENT_LOCATIONS, hasDefinitions } from "../definitions/directories.ts";
+import { configuredAgents } from "../extensions/agents/configured-agents.ts";
+import type { AgentDefinition } from "../extensions/agents/definition.ts";
+import type { FoundAgents } from "../extensions/agents/find-agents.ts";
+import { AGENT_LIMITS, type AgentLimits } from "../extensions/agents/session-agents.ts";
+import { createTaskTool } from "../extensions/agents/task-tool.ts";
+import { AGENT_LOCATIONS, hasDefinitions } from "../extensions/definitions/directories.ts";
 import { homeDirectory } from "../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../tool/types.ts";
 import type { ExtensionPlace } from "./extensions.ts";
@@ -51,7 +51,7 @@ export async function listAgents({ cwd, environment, loaded, trust }: AgentPlace
   // Most projects have no files with definitions, and then their reader is not loaded.
   if (!hasDefinitions(here, AGENT_LOCATIONS))
     return { agents: configuredAgents(config), waiting: [], skipped: [] };
-  const { findAgents } = await import("../agents/find-agents.ts");
+  const { findAgents } = await import("../extensions/agents/find-agents.ts");
   return findAgents({ ...here, config, trust: await trust() });
 }
 

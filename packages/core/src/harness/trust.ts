@@ -9,11 +9,11 @@ import { isKnownModel } from "./load-config.ts";
  * definitions, a line here that loads it, and `ProjectTrust.selectTrusted` where they take effect.
  */
 export const TRUST_KINDS: readonly (() => Promise<TrustKind>)[] = [
-  async () => (await import("../skills/trust.ts")).SKILL_TRUST,
-  async () => (await import("../mcp/project-file.ts")).SERVER_TRUST,
-  async () => (await import("../prompt-commands/trust.ts")).COMMAND_TRUST,
-  async () => (await import("../agents/find-agents.ts")).AGENT_TRUST,
-  async () => (await import("../hooks/find-hooks.ts")).HOOK_TRUST,
+  async () => (await import("../extensions/skills/trust.ts")).SKILL_TRUST,
+  async () => (await import("../extensions/mcp/project-file.ts")).SERVER_TRUST,
+  async () => (await import("../extensions/prompt-commands/trust.ts")).COMMAND_TRUST,
+  async () => (await import("../extensions/agents/find-agents.ts")).AGENT_TRUST,
+  async () => (await import("../extensions/hooks/find-hooks.ts")).HOOK_TRUST,
 ];
 
 /** The trust in the project of a configuration, for a harness or a list. */

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
 import type { Grant } from "../approval/grants.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
-import type { CheckKind } from "../evidence/types.ts";
+import type { CheckKind } from "../extensions/evidence/types.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";

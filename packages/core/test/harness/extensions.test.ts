@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { SessionAgents } from "../../src/agents/session-agents.ts";
+import { SessionAgents } from "../../src/extensions/agents/session-agents.ts";
 import { type ExtensionLoader, HarnessExtensions } from "../../src/harness/extensions.ts";
 import { createProjectHarness } from "../../src/harness/harness.ts";
 import type { HarnessExtension, SessionScope } from "../../src/harness/types.ts";

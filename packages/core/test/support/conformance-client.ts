@@ -6,11 +6,11 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadDiligentConfig } from "../../src/config/loader.ts";
-import type { CatalogTool } from "../../src/mcp/catalog.ts";
-import { answerElicitation } from "../../src/mcp/elicitation.ts";
-import { toServerDefinition } from "../../src/mcp/server-definition.ts";
-import { McpServers } from "../../src/mcp/servers.ts";
-import { signInTo } from "../../src/mcp/sign-in.ts";
+import type { CatalogTool } from "../../src/extensions/mcp/catalog.ts";
+import { answerElicitation } from "../../src/extensions/mcp/elicitation.ts";
+import { toServerDefinition } from "../../src/extensions/mcp/server-definition.ts";
+import { McpServers } from "../../src/extensions/mcp/servers.ts";
+import { signInTo } from "../../src/extensions/mcp/sign-in.ts";
 
 const url = process.argv.at(-1) ?? "";
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");

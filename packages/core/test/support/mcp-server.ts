@@ -2,6 +2,8 @@
  * A server of the Model Context Protocol that misbehaves as its arguments say; written without the library, so that it
  * can send anything. Each argument is one behaviour.
  */
+import { closeSync } from "node:fs";
+
 const behaviours = new Set(process.argv.slice(2));
 const argument = (name: string) =>
   [...behaviours].find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -197,6 +199,10 @@ async function handle({ id, method, params = {}, result }: Message): Promise<voi
   }
   switch (method) {
     case "initialize":
+      if (behaviours.has("stop-reading")) {
+        closeSync(0);
+        setInterval(() => {}, 60_000);
+      }
       return answer(id, {
         protocolVersion: "2025-06-18",
         capabilities: {

@@ -1,6 +1,10 @@
-import { expandTemplate } from "../../prompt-commands/expand-template.ts";
-import { type CommandFile, findCommands, type SkippedCommand } from "../../prompt-commands/find-commands.ts";
-import { COMMAND_TRUST, toCommandItem } from "../../prompt-commands/trust.ts";
+import { expandTemplate } from "../../extensions/prompt-commands/expand-template.ts";
+import {
+  type CommandFile,
+  findCommands,
+  type SkippedCommand,
+} from "../../extensions/prompt-commands/find-commands.ts";
+import { COMMAND_TRUST, toCommandItem } from "../../extensions/prompt-commands/trust.ts";
 import type { ExtensionPlace } from "../extensions.ts";
 import type { HarnessExtension, Notice, PromptCommand } from "../types.ts";
 

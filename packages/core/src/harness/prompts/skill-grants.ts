@@ -1,6 +1,6 @@
 import { readFurtherWords } from "../../approval/bash/command-scope.ts";
 import { describeGrant, type Grant, isGranted } from "../../approval/grants.ts";
-import type { Skill } from "../../skills/skill-index.ts";
+import type { Skill } from "../../extensions/skills/skill-index.ts";
 import type { UserQuestion } from "../../types.ts";
 import type { SessionScope } from "../types.ts";
 

@@ -1,8 +1,8 @@
-import { findSkills, type SkippedSkill } from "../../skills/find-skills.ts";
-import { SessionSkills } from "../../skills/session-skills.ts";
-import type { Skill } from "../../skills/skill-index.ts";
-import { composeSkillSection } from "../../skills/skill-section.ts";
-import { SKILL_TRUST, toSkillItem } from "../../skills/trust.ts";
+import { findSkills, type SkippedSkill } from "../../extensions/skills/find-skills.ts";
+import { SessionSkills } from "../../extensions/skills/session-skills.ts";
+import type { Skill } from "../../extensions/skills/skill-index.ts";
+import { composeSkillSection } from "../../extensions/skills/skill-section.ts";
+import { SKILL_TRUST, toSkillItem } from "../../extensions/skills/trust.ts";
 import type { Tool } from "../../tool/types.ts";
 import { createSkillTool, type SkillSource } from "../../tools/index.ts";
 import { describeError, UsageError } from "../errors.ts";
