@@ -48,6 +48,14 @@ test.each([
   expect(await countLeftRunning(`sleep\0${seconds}`)).toBe(0);
 });
 
+test("a program that is killed as soon as its first child runs leaves nothing running", async () => {
+  const seconds = uniqueSleepSeconds();
+  const kill = `kill -KILL $PPID; exec sleep ${seconds}`;
+  const parent = startParent(`await start(${JSON.stringify(kill)});`);
+  await parent.exited;
+  expect(await countLeftRunning(`sleep\0${seconds}`)).toBe(0);
+});
+
 test("a watching process that was killed is replaced, and the new one knows what the old one did", async () => {
   const seconds = uniqueSleepSeconds();
   const parent = startParent(`

@@ -37,7 +37,11 @@ export class OrphanWatch {
   /** @param mark what the environment of all its children contains. */
   constructor(private readonly mark: string) {}
 
-  /** Starts the process with the first group. */
+  /** Starts the watching process. From then on, children are found by the mark, also those not yet given to `watch`. */
+  prepare(): void {
+    if (!this.watcher) this.start();
+  }
+
   watch(group: number): void {
     this.groups.add(group);
     if (this.watcher) this.send(`watch ${group}`);

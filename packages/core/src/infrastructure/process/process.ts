@@ -117,6 +117,8 @@ export async function startProcess(options: ProcessOptions): Promise<ChildProces
   const inherited: number[] = [];
   try {
     for (const path of options.inheritedFiles ?? []) inherited.push(openSync(path, "r"));
+    // Before the child starts: this program may be killed at any moment after.
+    if (!report) orphanWatch.prepare();
     const child = Bun.spawn([...argv], {
       cwd,
       env: marked,
