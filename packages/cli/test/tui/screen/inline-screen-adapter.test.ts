@@ -159,6 +159,7 @@ test("InlineScreen overrides every method that draws, and none of its own names 
     "start",
   ]);
   expect(own.filter((name) => !inherited.has(name)).sort()).toEqual([
+    "deliverTyped",
     "endInput",
     "finish",
     "leaveRegion",
