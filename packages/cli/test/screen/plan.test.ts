@@ -22,7 +22,7 @@ test.concurrent("a plan is implemented in the mode that the user chooses, also b
   session.press("enter");
   await session.shows("All done.");
   expect(readFileSync(madeFile(session), "utf8")).toBe("new\n");
-  expect(await session.screen()).toContain("Mode accept-edits");
+  await session.shows("Mode accept-edits");
   expect(await session.screen()).not.toContain("/reload");
   const prompts = savedMessages(session.place).filter(({ role }) => role === "user");
   expect(prompts.slice(1).map(({ content }) => content)).toEqual([

@@ -162,7 +162,7 @@ test.concurrent("the prompt works at 20 columns, and back at 80 nothing of the s
   await session.program.settle();
   session.program.send("what is the meaning of this?");
   await session.shows("of this?");
-  expect(await session.screen()).toMatch(/^> what is the\n {2}meaning of this\?\n/);
+  await session.looksLike(/^> what is the\n {2}meaning of this\?\n/);
   session.press("enter");
   await session.shows("A short answer.");
   await session.screen();

@@ -19,7 +19,7 @@ test.concurrent("--continue resumes a session that was killed during an answer, 
   await using next = new ScreenSession({ place: killed.place, args: ["--continue"] });
   await next.opened();
   await next.shows("First I look.");
-  expect(await next.screen()).toBe(
+  await next.looksLike(
     lines(
       "(resuming)",
       "",
@@ -93,7 +93,7 @@ test.concurrent("resuming a long session shows its last turns and the number of 
   await using session = new ScreenSession({ place, config, turns: [], args: ["--continue"] });
   await session.opened();
   await session.shows("text 39");
-  expect(await session.screen()).toBe(
+  await session.looksLike(
     lines(
       "(resuming)",
       "",

@@ -109,6 +109,20 @@ export class ScreenSession implements AsyncDisposable {
     );
   }
 
+  /** Resolves once the whole screen, without what differs from run to run, is this text or matches this. */
+  async looksLike(expected: string | RegExp): Promise<void> {
+    const matches = (text: string) =>
+      typeof expected === "string" ? text === expected : expected.test(text);
+    try {
+      await this.program.waitUntil((rows) => matches(this.mask(rows)));
+    } catch {
+      // Shows the difference.
+      const shown = await this.screen();
+      if (typeof expected === "string") expect(shown).toBe(expected);
+      else expect(shown).toMatch(expected);
+    }
+  }
+
   /** The screen once nothing changes any more, without what differs from run to run. */
   async screen(quietMs = 80): Promise<string> {
     return this.mask(await this.program.settle(quietMs));
