@@ -331,7 +331,7 @@ const PAGES = {
         alias: "f",
         value: "FORMAT",
         choices: EXPORT_FORMATS,
-        help: "md for people, jsonl for a session file; default: FILE's extension, else md",
+        help: "md for people, jsonl for a session file, atif for evaluations; default: FILE's extension (.atif.json for atif), else md",
       },
       {
         name: "output",

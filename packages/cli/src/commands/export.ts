@@ -1,5 +1,5 @@
 import { findSession } from "@diligent/core/light";
-import { findLeafId, pathTo, type SecretRedactor } from "@diligent/core/run";
+import { type DiligentConfig, findLeafId, pathTo } from "@diligent/core/run";
 import {
   listSessions,
   listUnreadableSessions,
@@ -10,6 +10,7 @@ import {
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { resolveNamed, toDocument, writeDocument } from "../export/export-document.ts";
 import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../export/export-format.ts";
+import type { TrajectorySurroundings } from "../export/read-trajectory.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
@@ -37,7 +38,8 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
     listUnreadable: () => listUnreadableSessions(sessionsDir),
     formatter: SESSION_FORMATTER,
   });
-  const text = await orUsageError(() => readDocument(session, { format, redactor }), SessionFileError);
+  const surroundings = { sessionsDirectory: sessionsDir, redactor, loadConfig: () => readConfig(cwd, io) };
+  const text = await orUsageError(() => readDocument(session, format, surroundings), SessionFileError);
   if (file === undefined) writeOut(text, io);
   else {
     const path = resolveNamed(file, { cwd: io.cwd, environment: io.environment });
@@ -56,10 +58,22 @@ function readFormat(text: string | undefined): ExportFormat | undefined {
 
 function readDocument(
   { path, name }: SessionInfo,
-  { format, redactor }: { format: ExportFormat; redactor: SecretRedactor },
-): string {
-  const { header, entries } = readSessionFile(path, { redactor });
-  return toDocument(format, { header, path: pathTo(entries, findLeafId(entries)), name });
+  format: ExportFormat,
+  surroundings: TrajectorySurroundings,
+): Promise<string> {
+  const { header, entries } = readSessionFile(path, surroundings);
+  return toDocument(
+    format,
+    { header, entries, path: pathTo(entries, findLeafId(entries)), name },
+    surroundings,
+  );
+}
+
+async function readConfig(cwd: string, { environment, stderr }: CliIo): Promise<DiligentConfig> {
+  const { loadConfig } = await import("@diligent/core/harness");
+  const { config, warnings } = await loadConfig(cwd, environment);
+  for (const { message } of warnings) writeLine(stderr, `warning: ${message}`);
+  return config;
 }
 
 /** A file gets the raw text; a terminal would interpret parts of it. */

@@ -13,14 +13,34 @@ import {
   type SessionHeader,
   toolCallsOf,
 } from "@diligent/core/run";
-import { codeSpan, fence, formatLocalMinute } from "../text/format.ts";
+import { codeSpan, fence, formatLocalMinute, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { firstLines, moreLines } from "../tui/text.ts";
 import type { ExportFormat } from "./export-format.ts";
+import type { TrajectorySurroundings } from "./read-trajectory.ts";
+import type { TrajectorySession } from "./trajectory.ts";
 
-/** The text of a whole file; its last line ends with a line feed. */
-export function toDocument(format: ExportFormat, deps: DocumentDeps): string {
-  return format === "md" ? toMarkdown(deps) : toJsonLines(deps);
+/**
+ * The text of a whole file; its last line ends with a line feed.
+ * @throws UsageError for a trajectory of a session without messages, and if the configuration is broken.
+ */
+export async function toDocument(
+  format: ExportFormat,
+  session: TrajectorySession,
+  surroundings: TrajectorySurroundings,
+): Promise<string> {
+  switch (format) {
+    case "md":
+      return toMarkdown(session);
+    case "jsonl":
+      return toJsonLines(session);
+    case "atif": {
+      const { readTrajectory } = await import("./read-trajectory.ts");
+      return toJsonText(await readTrajectory(session, surroundings));
+    }
+    default:
+      return assertNever(format);
+  }
 }
 
 /** A file path as users write it: relative to a directory, or to `~`. */

@@ -1,10 +1,18 @@
-/** Formats by file extension. */
-export const EXPORT_FORMATS = ["md", "jsonl"] as const;
+/** The formats, with the extension of their files. */
+const EXTENSIONS = { md: "md", jsonl: "jsonl", atif: "atif.json" } as const;
 
-/** How a conversation is exported: for people, or as a session file. */
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+/** How a conversation is exported: for people, as a session file, or as a trajectory for evaluations. */
+export type ExportFormat = keyof typeof EXTENSIONS;
+
+/** The names of the formats. */
+export const EXPORT_FORMATS = ["md", "jsonl", "atif"] as const satisfies readonly ExportFormat[];
+
+/** The extension of a format's files, without the dot in front. */
+export function extensionOf(format: ExportFormat): string {
+  return EXTENSIONS[format];
+}
 
 /** The format implied by a file's extension, if any. */
 export function findFormat(file: string | undefined): ExportFormat | undefined {
-  return EXPORT_FORMATS.find((format) => file?.toLowerCase().endsWith(`.${format}`));
+  return EXPORT_FORMATS.find((format) => file?.toLowerCase().endsWith(`.${EXTENSIONS[format]}`));
 }

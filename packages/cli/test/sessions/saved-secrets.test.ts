@@ -53,6 +53,7 @@ afterAll(() => place.remove());
 test.each([
   [["export"]],
   [["export", "--format", "jsonl"]],
+  [["export", "--format", "atif"]],
   [["sessions", "show", "1"]],
   [["sessions", "show", "1", "--json"]],
   [["sessions", "show", "1", "--full"]],

@@ -93,7 +93,7 @@ export const EDITOR: SlashCommand = {
 export const EXPORT: SlashCommand = {
   name: "export",
   description: "Export this conversation to a new file",
-  argumentHint: "[md|jsonl] [FILE]",
+  argumentHint: "[md|jsonl|atif] [FILE]",
   isAlwaysPossible: true,
   async run(argument, context) {
     const { exportConversation } = await import("../export-conversation.ts");
