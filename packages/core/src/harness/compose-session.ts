@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 
 import type { AgentEvent, AgentLoopConfig, Approve, ChangeTracker } from "../agent/types.ts";
 import { isDeniedOutright, selectOfferedTools, withPlanMode } from "../approval/policy.ts";
@@ -25,6 +25,7 @@ import { withRetry } from "../provider/retry.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
 import type { ContextOptions } from "../session/compaction/context-window.ts";
+import type { ProjectRecall } from "../session/history/project-recall.ts";
 import { SessionManager, type SessionManagerConfig } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { SharedRun, Tool } from "../tool/types.ts";
@@ -37,6 +38,7 @@ import {
   createTodoTool,
   createTools,
   createWebFetchTool,
+  type EarlierSessions,
   type RecallSource,
 } from "../tools/index.ts";
 import { resolveFilePath } from "../tools/target.ts";
@@ -227,6 +229,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     runCommand: (command, signal) => runCommand(command, signal),
   };
   const additions = await openAdditions(options.extensions, scope);
+  const earlierSessions = openEarlierSessions(options, { sessionId, redactor });
   const tools = createSessionTools(options, {
     files,
     added: additions.flatMap((addition) => addition.tools ?? []),
@@ -236,6 +239,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     isSaved,
     currentEntryId,
     currentSession: () => opened,
+    earlierSessions,
     contextWindow: model.contextWindow,
     offersPatches: () => knowsPatches(current.model),
   });
@@ -342,6 +346,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     close() {
       session.close();
       services.close();
+      earlierSessions?.close();
       unsubscribe();
       for (const addition of additions) addition.close?.();
     },
@@ -590,6 +595,7 @@ interface ToolDeps {
   currentEntryId(): string | undefined;
   /** The session, once it is open. */
   currentSession(): SessionManager | undefined;
+  earlierSessions: EarlierSessions | undefined;
   contextWindow: number;
   /** True while the session's model changes files by `apply_patch`. */
   offersPatches(): boolean;
@@ -638,7 +644,7 @@ function createSessionTools(
         ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),
         ...(contextWindow >= LEAST_WINDOW_FOR_RECALL
-          ? [createRecallTool(toRecallSource(currentSession))]
+          ? [createRecallTool(toRecallSource(currentSession), deps.earlierSessions)]
           : []),
         ...(contextWindow >= LEAST_WINDOW_FOR_EXTRAS ? [createAskUserTool(settings.askUser)] : []),
         createTodoTool((todos) => currentSession()?.setTodos(todos), {
@@ -700,6 +706,45 @@ function toRecallSource(currentSession: () => SessionManager | undefined): Recal
       (await currentSession()?.searchHidden(query)) ?? { matches: [], isComplete: true },
     read: async (entryId) => currentSession()?.recall(entryId),
   };
+}
+
+/**
+ * The earlier sessions of the project, which the model may search; the code for it is loaded with the first search. A
+ * sub-agent gets what it needs from the session that has started it.
+ */
+function openEarlierSessions(
+  { child, environment, loaded: { config, projectRoot: root } }: SessionOptions,
+  { sessionId, redactor }: { sessionId: string; redactor: SecretRedactor },
+): (EarlierSessions & { close(): void }) | undefined {
+  if (child) return undefined;
+  let opened: Promise<ProjectRecall> | undefined;
+  const open = () => {
+    opened ??= import("../session/history/project-recall.ts").then(
+      ({ ProjectRecall }) =>
+        new ProjectRecall({ environment, root, sessionId, settings: config.history, redactor }),
+    );
+    return opened;
+  };
+  return {
+    exist: hasOtherSessions(root, sessionId),
+    search: async (query) => (await open()).search(query),
+    read: async (reference) => (await open()).read(reference),
+    close: () => void opened?.then((recall) => recall.close()),
+  };
+}
+
+// A directory this large has had hundreds of entries: reading it would only take time.
+const CROWDED_BYTES = 64 * 1024;
+
+/** True if the project has a session besides this one. */
+function hasOtherSessions(root: string, sessionId: string): boolean {
+  const { sessions } = resolvePaths(root);
+  try {
+    if (statSync(sessions).size > CROWDED_BYTES) return true;
+    return readdirSync(sessions).some((name) => name.endsWith(".jsonl") && name !== `${sessionId}.jsonl`);
+  } catch {
+    return false; // There is no such directory, or it cannot be read.
+  }
 }
 
 /** One notice if commands of earlier runs took commits or refs away that are still missing. */

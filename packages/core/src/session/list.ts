@@ -97,7 +97,8 @@ function toInfo(summary: SessionSummary | undefined, path: string): SessionInfo[
   return info === undefined ? [] : [info];
 }
 
-function sessionFileNames(sessionsDir: string): string[] {
+/** The names of the session files of a directory, unsorted; none if it cannot be read. */
+export function sessionFileNames(sessionsDir: string): string[] {
   try {
     return readDirectory(sessionsDir).flatMap(({ name, kind }) =>
       kind === "file" && name.endsWith(EXTENSION) ? [name] : [],

@@ -8,7 +8,7 @@ import type { Workspace } from "./workspace.ts";
 
 export { type AddKnowledgeOptions, createAddKnowledgeTool } from "./add-knowledge.ts";
 export { type AskUser, createAskUserTool } from "./ask-user.ts";
-export { createRecallTool, type RecallSource } from "./recall.ts";
+export { createRecallTool, type EarlierSessions, type RecallSource } from "./recall.ts";
 export { createSkillTool, type SkillSource } from "./skill.ts";
 export { createTodoTool } from "./todo.ts";
 export { createWebFetchTool } from "./web-fetch.ts";

@@ -159,6 +159,7 @@ export const recallParameters = z.strictObject({
   tool: z.string().optional().describe("Name of a tool"),
   path: z.string().optional().describe("File that a call names"),
   entry: z.string().optional().describe("Id of the message to read whole"),
+  scope: z.enum(["session", "project"]).optional(),
   limit: z.int().min(1).max(MAX_RECALLED).optional(),
 });
 

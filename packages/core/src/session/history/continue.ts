@@ -13,8 +13,29 @@ const MAX_USER_CHARACTERS = 8_000;
  * What a new session tells the model about an earlier one that it continues: where that is, and a summary of it. The
  * summary is made without a model, so that nothing is sent or paid before the user's next prompt.
  */
-export function describeEarlierSession(
-  { ref, agent, project, title, path, modifiedMs }: HistorySession,
+export function describeEarlierSession(session: HistorySession, entries: readonly SessionEntry[]): string {
+  const { ref, agent, modifiedMs } = session;
+  const changed = new Date(modifiedMs).toISOString();
+  return describe(
+    `This session continues an earlier one of ${agent}: ${ref}, last changed ${changed}.`,
+    session,
+    entries,
+  );
+}
+
+/** The same for a model that looks something up in an earlier session. */
+export function summarizeEarlierSession(session: HistorySession, entries: readonly SessionEntry[]): string {
+  const { ref, agent, modifiedMs } = session;
+  return describe(
+    `Session ${ref} of ${agent}, last changed ${new Date(modifiedMs).toISOString()}.`,
+    session,
+    entries,
+  );
+}
+
+function describe(
+  introduction: string,
+  { project, title, path }: HistorySession,
   entries: readonly SessionEntry[],
 ): string {
   const branch = pathTo(entries, findLeafId(entries));
@@ -24,7 +45,7 @@ export function describeEarlierSession(
     maxCharacters: MAX_CHARACTERS,
   });
   const facts = [
-    `This session continues an earlier one of ${agent}: ${ref}, last changed ${new Date(modifiedMs).toISOString()}.`,
+    introduction,
     ...(title === "" ? [] : [`Its subject: ${title}`]),
     ...(project === "" ? [] : [`It worked in ${project}.`]),
     `The whole session is in ${path}. Files may have changed since.`,

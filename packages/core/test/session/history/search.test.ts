@@ -21,6 +21,7 @@ import {
   writeOpencode,
   writePi,
 } from "../../support/foreign-fixtures.ts";
+import { writeOwnSession } from "../../support/own-sessions.ts";
 import { makeTempDir } from "../../support/temp-dir.ts";
 
 interface Stage {
@@ -53,26 +54,10 @@ function createStage(): Stage {
   };
 }
 
-/** Writes one of our sessions; each message is a text of the user, a minute after the one before. */
-function writeOwn(project: string, id: string, texts: readonly string[], day = "2026-06-01"): string {
-  const directory = join(project, ".diligent", "sessions");
-  mkdirSync(directory, { recursive: true });
-  const path = join(directory, `${id}.jsonl`);
-  const lines = texts.map((content, index) => {
-    const timestamp = `${day}T10:${String(index).padStart(2, "0")}:00.000Z`;
-    const message = { role: "user", content, timestamp: Date.parse(timestamp) };
-    const [own, parent] = [index, index - 1].map((number) => number.toString(16).padStart(8, "0"));
-    return { type: "message", id: own, parentId: index === 0 ? null : parent, timestamp, message };
-  });
-  const header = { type: "session", version: 2, id, timestamp: `${day}T10:00:00.000Z`, cwd: project };
-  writeFileSync(path, [header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(""));
-  return path;
-}
-
 const OWN = "20260601100000-abcdef";
 
 function writeAll(stage: Stage): void {
-  writeOwn(stage.project, OWN, ["The parser is naïve", "日本語の文章を探す", "nothing else"]);
+  writeOwnSession(stage.project, OWN, ["The parser is naïve", "日本語の文章を探す", "nothing else"]);
   for (const write of [writeClaudeCode, writeCodex, writePi, writeGemini]) write(stage);
   writeOpencode(stage).database.close();
 }
@@ -113,7 +98,7 @@ test("a search is narrowed by agent, project, tool, file and day", async () => {
 
 test("an update reads only what has changed, and removes what is gone", async () => {
   const stage = createStage();
-  const path = writeOwn(stage.project, OWN, ["first words"]);
+  const path = writeOwnSession(stage.project, OWN, ["first words"]);
   const codex = writeCodex(stage);
   expect(await stage.update()).toMatchObject({ added: 2, removed: 0 });
   expect(await stage.update()).toMatchObject({ added: 0, removed: 0 });
@@ -174,9 +159,9 @@ test("a forgotten session stays out of an index that is built again, and its fil
 
 test("entries from a clock in the future do not come before all others", async () => {
   const stage = createStage();
-  const path = writeOwn(stage.project, "20260101000000-aaaaaa", ["from the future"], "2199-01-01");
+  const path = writeOwnSession(stage.project, "20260101000000-aaaaaa", ["from the future"], "2199-01-01");
   Bun.spawnSync(["touch", "-d", "2020-01-01", path]);
-  writeOwn(stage.project, OWN, ["from the present"]);
+  writeOwnSession(stage.project, OWN, ["from the present"]);
   await stage.update();
   expect(stage.find("from")).toEqual([
     `${OWN} user: from the present`,
@@ -187,7 +172,7 @@ test("entries from a clock in the future do not come before all others", async (
 
 test("known secrets are masked before they reach the index, and its files are private", async () => {
   const stage = createStage();
-  writeOwn(stage.project, OWN, ["the key is sk-secret-value"]);
+  writeOwnSession(stage.project, OWN, ["the key is sk-secret-value"]);
   const mask = (text: string) => text.replaceAll("sk-secret-value", "[masked]");
   await stage.update({ redact: (value) => JSON.parse(mask(JSON.stringify(value))), redactPart: mask });
   expect(stage.find("key")).toEqual([`${OWN} user: the key is [masked]`]);
@@ -200,7 +185,7 @@ test("known secrets are masked before they reach the index, and its files are pr
 test("an update that is stopped keeps what it has, and the next one adds the rest", async () => {
   const stage = createStage();
   for (let count = 0; count < 40; count++)
-    writeOwn(
+    writeOwnSession(
       stage.project,
       `202606011000${10 + count}-abcdef`,
       Array(200).fill(`word${count} ${"text ".repeat(200)}`),
@@ -223,10 +208,10 @@ test("an update that is stopped keeps what it has, and the next one adds the res
 
 test("a file is known to lack a word only if the index has all of it as it is now", async () => {
   const stage = createStage();
-  const containing = writeOwn(stage.project, OWN, ["Needles and 100%_hay"]);
-  const without = writeOwn(stage.project, "20260601100000-bbbbbb", ["only 100 hay"]);
-  const long = writeOwn(stage.project, "20260601100000-cccccc", ["x".repeat(70_000)]);
-  const changed = writeOwn(stage.project, "20260601100000-dddddd", ["nothing"]);
+  const containing = writeOwnSession(stage.project, OWN, ["Needles and 100%_hay"]);
+  const without = writeOwnSession(stage.project, "20260601100000-bbbbbb", ["only 100 hay"]);
+  const long = writeOwnSession(stage.project, "20260601100000-cccccc", ["x".repeat(70_000)]);
+  const changed = writeOwnSession(stage.project, "20260601100000-dddddd", ["nothing"]);
   await stage.update();
   appendFileSync(changed, "\n");
   const files = [containing, without, long, changed, join(stage.project, "missing")];

@@ -54,6 +54,10 @@ export interface HistoryMatch {
   entryId?: string | undefined;
   /** The session's name or its first prompt. */
   title: string;
+  /** The session's file, absolute. */
+  path: string;
+  /** Of a call or a result. */
+  tool?: string | undefined;
 }
 
 /** A session of the index. */
@@ -136,13 +140,14 @@ export class SessionHistory {
     if (terms.length === 0 || (query.trim() !== "" && !parsed)) return undefined;
     const rows: unknown[] = this.open()
       .query(
-        `SELECT item.id, item.role, item.entry, item.text, session.ref, session.agent, session.project, session.title
+        `SELECT item.id, item.role, item.entry, item.tool, item.text, session.ref, session.agent, session.project, session.title, session.path
          FROM (SELECT rowid AS id FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?) AS found
          JOIN item ON item.id = found.id JOIN session ON session.id = item.session ORDER BY item.id DESC`,
       )
       .all(terms.join(" AND "), (sinceMs ?? 0) * IDS_PER_MS, Math.min(Math.max(1, limit), MAX_LIMIT));
     return objectsIn(rows).map((row) => {
       const entryId = textOf(row.entry);
+      const toolName = textOf(row.tool);
       return {
         ref: textOf(row.ref) ?? "",
         agent: textOf(row.agent) ?? "",
@@ -152,6 +157,8 @@ export class SessionHistory {
         text: excerpt(textOf(row.text) ?? "", parsed?.words ?? []),
         ...(entryId !== undefined && { entryId }),
         title: textOf(row.title) ?? "",
+        path: textOf(row.path) ?? "",
+        ...(toolName !== undefined && { tool: toolName }),
       };
     });
   }
@@ -286,7 +293,8 @@ export function historySources(sources: readonly string[] | undefined): ForeignA
   return FOREIGN_AGENTS.filter((agent) => sources === undefined || sources.includes(agent));
 }
 
-function excerpt(text: string, words: readonly string[]): string {
+/** The text around the first of the words, on one line. */
+export function excerpt(text: string, words: readonly string[]): string {
   const lower = text.toLowerCase();
   const found = words.map((word) => lower.indexOf(word.toLowerCase())).filter((at) => at >= 0);
   const start = found.length === 0 ? 0 : Math.min(...found);

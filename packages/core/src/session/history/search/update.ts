@@ -169,7 +169,8 @@ function noteProjects(paths: HistoryPaths, { environment, root }: UpdateOptions)
       paths.projects,
       added.map((project) => ({ root: project })),
     );
-  return [...noted, ...added];
+  // This project first: what is searched next is most likely in it.
+  return [root, ...[...noted, ...added].filter((project) => project !== root)];
 }
 
 function sessionNames(directory: string): string[] {
