@@ -15,6 +15,7 @@ const PACKAGES = new Set([
   "@diligent/core/light",
   "@diligent/core/mcp",
   "@diligent/core/mcp-sign-in",
+  "@diligent/core/permissions",
   "@diligent/core/protocol",
   "@diligent/core/run",
   "@diligent/core/sessions",

@@ -166,7 +166,7 @@ export function describeRule({ action, permission, pattern }: PermissionRule): s
   return `${action} ${permission} ${toSingleLine(pattern, MAX_PATTERN_COLUMNS)}`;
 }
 
-const USAGE = `/permissions ${APPROVAL_MODES.join("|")} switches the mode; /permissions ${RULE_SYNTAX} adds a rule to your own configuration; /permissions remove NUMBER removes one.`;
+const USAGE = `/permissions ${APPROVAL_MODES.join("|")} switches the mode; /permissions ${RULE_SYNTAX} adds a rule to your own configuration; /permissions remove NUMBER removes one; /permissions import shows the rules of other agents.`;
 
 /**
  * `/permissions` in line mode: lists, adds the rule given as `argument`, or removes a number of the list.

@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, createScanner, type Edit } from "jsonc-parser";
@@ -163,6 +164,39 @@ export async function removeUserRule(
   });
 }
 
+/** A file with rules: the user's, or that of a project, which others may read and which may have unknown settings. */
+interface RuleFile {
+  path: string;
+  environment: Environment;
+  isShared: boolean;
+}
+
+/**
+ * Adds rules before those of a file and after them. Everything else in it stays unchanged.
+ * @returns those before and now, and the hash of the new content. @throws ConfigError if the file or a rule is invalid; nothing was written then.
+ */
+export async function surroundRules(
+  file: RuleFile,
+  select: (existing: readonly PermissionRule[]) => {
+    first: readonly PermissionRule[];
+    last: readonly PermissionRule[];
+  },
+): Promise<{ before: readonly PermissionRule[]; now: readonly PermissionRule[]; sha256: string }> {
+  let before: readonly PermissionRule[] = [];
+  const mode = statSync(file.path, { throwIfNoEntry: false })?.mode ?? 0o644;
+  const { rules: now, sha256 } = await changeRules(file, ({ text, rules }) => {
+    before = rules;
+    const { first, last } = select(rules);
+    const started = first.reduceRight((after, rule) => withFirstRule(after, rule), text);
+    return {
+      text: last.reduce((after, rule) => withRule(after, rule), started),
+      rules: [...first, ...rules, ...last],
+    };
+  });
+  if (file.isShared) chmodSync(file.path, mode & 0o777);
+  return { before, now, sha256 };
+}
+
 interface RuleText {
   text: string;
   rules: readonly PermissionRule[];
@@ -173,17 +207,29 @@ async function change(
   edit: (before: RuleText & { path: string }) => RuleText,
 ): Promise<UserRules> {
   const { path } = await findUserFile(environment);
+  const { rules } = await changeRules({ path, environment, isShared: false }, edit);
+  return { path, rules };
+}
+
+async function changeRules(
+  { path, environment, isShared }: RuleFile,
+  edit: (before: RuleText & { path: string }) => RuleText,
+): Promise<UserRules & { sha256: string }> {
+  let sha256 = "";
   let rules: readonly PermissionRule[] = [];
+  const read = (text: string) => rulesOf({ path, text }, environment, isShared);
   await updatePrivateFile(path, (content) => {
     const { text, hasByteOrderMark } = content ? decodeUtf8(content) : EMPTY;
-    const after = edit({ path, text, rules: rulesOf({ path, text }, environment) });
+    const after = edit({ path, text, rules: read(text) });
     // A safety check on the text edit: only the intended change is ever written.
-    if (!isDeepStrictEqual(rulesOf({ path, text: after.text }, environment), after.rules))
+    if (!isDeepStrictEqual(read(after.text), after.rules))
       throw new Error(`${path} cannot be changed without changing more than the rule; edit it yourself.`);
     rules = after.rules;
-    return encodeUtf8({ text: after.text, hasByteOrderMark });
+    const written = encodeUtf8({ text: after.text, hasByteOrderMark });
+    sha256 = Bun.SHA256.hash(written, "hex");
+    return written;
   });
-  return { path, rules };
+  return { path, rules, sha256 };
 }
 
 const EMPTY = { text: "{}\n", hasByteOrderMark: false };
@@ -197,8 +243,12 @@ async function findUserFile(environment: Environment): Promise<{ path: string; t
 }
 
 /** @throws ConfigError with all problems of the file. */
-function rulesOf(file: { path: string; text: string }, environment: Environment): PermissionRule[] {
-  const { config, document } = readConfig(file, { kind: "fill", environment });
+function rulesOf(
+  file: { path: string; text: string },
+  environment: Environment,
+  isShared = false,
+): PermissionRule[] {
+  const { config, document } = readConfig(file, { kind: "fill", environment }, isShared ? "skip" : "refuse");
   const twice = document.duplicates.find(({ key }) => key === "permissions");
   if (twice) {
     const location = document.locate(twice.nameOffset);
@@ -209,9 +259,24 @@ function rulesOf(file: { path: string; text: string }, environment: Environment)
   return config.permissions ?? [];
 }
 
-function withRule(text: string, { permission, pattern, action }: PermissionRule): string {
+function writeRule({ permission, pattern, action }: PermissionRule): string {
   const [p, t, a] = [permission, pattern, action].map((value) => JSON.stringify(value));
-  const written = `{ "permission": ${p}, "pattern": ${t}, "action": ${a} }`;
+  return `{ "permission": ${p}, "pattern": ${t}, "action": ${a} }`;
+}
+
+/** Comments before the first rule stay where they are. */
+function withFirstRule(text: string, rule: PermissionRule): string {
+  const first = findList(text)?.children?.[0];
+  if (first === undefined) return withRule(text, rule);
+  const lineStart = text.lastIndexOf("\n", first.offset - 1) + 1;
+  const isOnOwnLine = text.slice(lineStart, first.offset).trim() === "";
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  const separator = isOnOwnLine ? lineEnd + indentAt(text, first.offset) : " ";
+  return applyEdits(text, [{ offset: first.offset, length: 0, content: `${writeRule(rule)},${separator}` }]);
+}
+
+function withRule(text: string, rule: PermissionRule): string {
+  const written = writeRule(rule);
   const list = findList(text);
   if (list) return appendChild(text, list, () => written);
   const member: ChildText = ({ indent, unit, lineEnd }) => {

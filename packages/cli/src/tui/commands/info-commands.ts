@@ -275,20 +275,24 @@ export const KNOWLEDGE: SlashCommand = {
 };
 
 /**
- * `/permissions`: opens the list, switches to a mode, or adds a rule.
+ * `/permissions`: opens the list, switches to a mode, adds a rule, or imports those of other agents.
  * @throws Error for any other argument.
  */
 export const PERMISSIONS: SlashCommand = {
   name: "permissions",
   aliases: ["approvals"],
-  description: "Show and change permissions",
+  description: "Show, change or import permissions",
   argumentHint: "[mode|rule]",
   isAlwaysPossible: true,
   opensList: true,
-  complete: (prefix) => APPROVAL_MODES.filter((mode) => mode.startsWith(prefix)),
+  complete: (prefix) => [...APPROVAL_MODES, "import"].filter((word) => word.startsWith(prefix)),
   async run(argument, context) {
     const mode = readApprovalMode(argument);
     if (mode !== undefined) return chooseApprovalMode(mode, context);
+    if (/^import(?:\s|$)/.test(argument.trim())) {
+      const { importPermissions } = await import("../pickers/import-permissions.ts");
+      return importPermissions(argument.trim().slice("import".length).trim(), context);
+    }
     if (/^[a-z-]+$/.test(argument.trim())) {
       const modes = APPROVAL_MODES.join(", ");
       throw new Error(`Unknown mode ${argument.trim()}; modes are ${modes}. A rule is ${RULE_SYNTAX}.`);

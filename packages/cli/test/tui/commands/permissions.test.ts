@@ -213,4 +213,24 @@ describe("approval modes", () => {
     await typed.say("make it");
     expect(existsSync(join(place.project, "made"))).toBe(true);
   });
+
+  test("imports the rules of another agent only after they were shown and one of its files was chosen", async () => {
+    place.write("../home/.claude/settings.json", { permissions: { deny: ["Read(.env)", "Bash(rm:*)"] } });
+    const typed = await start();
+    typed.take();
+    await typed.run("/permissions import");
+    expect(typed.dialog?.title).toBe("Import these rules?");
+    expect(typed.items).toEqual([">Import nothing", " Import ~/.claude/settings.json"]);
+    await typed.press("enter");
+    expect(existsSync(join(place.project, USER_FILE))).toBe(false);
+    await typed.run("/permissions import");
+    await typed.press("down", "enter");
+    expect(JSON.parse(userFile()).permissions).toEqual([
+      { permission: "read", pattern: "**/.env", action: "deny" },
+      { permission: "read", pattern: "**/.env/**", action: "deny" },
+      { permission: "execute", pattern: "rm", action: "deny" },
+    ]);
+    await typed.run("/permissions import all");
+    expect(typed.take("notice").join("\n")).toContain("All of them are in ");
+  });
 });
