@@ -67,6 +67,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/knowledge.ts")).runKnowledge(rest, io, directory);
     case "agents":
       return (await import("./commands/agents.ts")).runAgents(rest, io, directory);
+    case "rules":
+      return (await import("./commands/rules.ts")).runRules(rest, io, directory);
     case "skills":
       return (await import("./commands/skills.ts")).runSkills(rest, io, directory);
     case "history":

@@ -45,6 +45,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "harness/errors.ts",
   ],
   tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
+  "extensions/rules": [
+    "infrastructure",
+    "config",
+    "approval",
+    "agent/types.ts",
+    "harness/types.ts",
+    "extensions/definitions",
+    "extensions/evidence",
+  ],
   "extensions/evidence": ["infrastructure", "approval", "agent/types.ts", "harness/types.ts"],
   agent: [
     "types.ts",

@@ -310,6 +310,20 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  rules: {
+    about: "list the rules that bind the model",
+    title: "the rules of instruction files that calls of the model are held to",
+    usage: [
+      ["[list]", "list them with their lines and guards, and what is not enforced"],
+      ["check FILE", "what would be enforced of a file"],
+    ],
+    words: ["list", "check"],
+    options: [JSON_OPTION],
+    notes: [
+      "Read are CLAUDE.md and AGENTS.md of the project, of its subdirectories and in your configuration directory. Sentences such as “never push” or “run the linter before you finish” are recognized by patterns; nothing is asked of a model. Those of the project bind once you trust it. The key rules of your configuration adds rules, and switches off those that it names.",
+    ],
+    isOfProject: true,
+  },
   models: {
     about: "list the models",
     title: "the models for --model and for the configuration",

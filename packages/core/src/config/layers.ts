@@ -152,7 +152,14 @@ interface UntrustedConfig extends RestrictedConfig {
 }
 
 // Settings that no project file may make: what commands may access on this machine, and the address for update checks.
-const USER_SETTINGS = ["history", "sandboxWritable", "inheritEnvironment", "updateUrl", "hooks"] as const;
+const USER_SETTINGS = [
+  "history",
+  "sandboxWritable",
+  "inheritEnvironment",
+  "updateUrl",
+  "hooks",
+  "rules",
+] as const;
 
 /** True for the full name of a setting that no project file may make. */
 function isUserSetting(key: string): boolean {

@@ -380,6 +380,12 @@ export const DiligentConfigSchema = z.strictObject({
     .array(PermissionRuleSchema)
     .optional()
     .describe("Rules for what needs approval; the last matching rule applies."),
+  rules: z
+    .record(z.string().min(1).max(80), z.union([z.string().min(1).max(1_000), z.literal(false)]))
+    .optional()
+    .describe(
+      'Rules that calls of the model are held to, as sentences by a name of your choice, such as "never push"; false switches off the rule of an instruction file that has this name. Read from your own file only.',
+    ),
   hooks: z
     .record(z.string(), z.unknown())
     .optional()

@@ -81,6 +81,8 @@ export interface ProjectSession
   reloadRules(): Promise<void>;
   /** True if definitions of the project, such as skills, are not used because they are not trusted. */
   hasWaitingDefinitions: boolean;
+  /** Decides which definitions of the project take effect in this session. */
+  projectTrust(): Promise<ProjectTrust>;
   /** The commands of all extensions, for lists. */
   extensionCommands: readonly ExtensionCommand[];
   /** The names of those that are not trusted. */
@@ -370,6 +372,7 @@ export class ProjectHarness implements Harness {
       },
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
+      projectTrust: () => this.openTrust(),
       extensionCommands: this.commands,
       readMention: async (mention, signal) => {
         for (const extension of this.extensions.all) {

@@ -65,6 +65,7 @@ const EVERYTHING: DiligentConfig = {
   hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: "guard.sh" }] }] },
   agentLimits: { maxParallel: 2, maxDepth: 1, maxPerSession: 10 },
   approval: "ask",
+  rules: { "never-push": false, own: "never use sudo" },
   checks: [{ name: "smoke tests", command: "./smoke *", kind: "tests" }],
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
   sandbox: "required",

@@ -6,6 +6,7 @@ import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUS
 import { JOBS } from "./job-commands.ts";
 import { NETWORK } from "./network-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
+import { RULES } from "./rules-command.ts";
 import { FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
 import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts";
 import type { SlashCommand } from "./types.ts";
@@ -16,7 +17,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   HELP,
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT, PIN],
   ...[MODEL, THINKING, CONTEXT, COST, NETWORK, EVIDENCE, STATUS],
-  ...[INIT, KNOWLEDGE, AGENTS, JOBS],
+  ...[INIT, KNOWLEDGE, RULES, AGENTS, JOBS],
   ...[DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
   ...[SETTINGS, CONFIG, LOGIN, LOGOUT, PERMISSIONS, TRUST, RELOAD],
   ...[KEYS, HISTORY, EDITOR, QUIT],

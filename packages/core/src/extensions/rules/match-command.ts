@@ -1,0 +1,86 @@
+import type { CommandPattern } from "./types.ts";
+
+/** A call of a program, as far as its words are known. */
+export interface Call {
+  /** The program's name without its directory, and its arguments. */
+  words: readonly string[];
+  /** The words of the programs that start it, such as `uv run`. */
+  behind?: readonly string[] | undefined;
+}
+
+/** True if a call is one of the pattern's, whatever its branch. */
+export function matchesCall({ words, behind = [] }: Call, pattern: CommandPattern): boolean {
+  const [program = "", ...rest] = pattern.words;
+  if (program !== "" && toProgram(words[0] ?? "") !== toProgram(program)) return false;
+  if (
+    pattern.unlessBehind !== undefined &&
+    behind.some((each) => each.startsWith(pattern.unlessBehind ?? ""))
+  )
+    return false;
+  const after = findOperands(words, 1, rest);
+  if (after === undefined) return false;
+  if (pattern.needsOperand && !words.slice(after).some((word) => !word.startsWith("-"))) return false;
+  const { options } = pattern;
+  return options === undefined || options.some((option) => hasOption(words, option));
+}
+
+/** Without a directory and a version: `/usr/bin/python3.12` is `python3`. */
+export function toProgram(word: string): string {
+  const name = word.slice(word.lastIndexOf("/") + 1);
+  return name.replace(/^(python\d?)(?:\.\d+)?$/, "$1").replace(/^(pip\d?)\.\d+$/, "$1");
+}
+
+/**
+ * Where the words continue after these operands; undefined if they are not the first ones. The word after an option may
+ * be its value.
+ */
+function findOperands(words: readonly string[], from: number, wanted: readonly string[]): number | undefined {
+  const [next, ...rest] = wanted;
+  if (next === undefined) return from;
+  const word = words[from];
+  if (word === undefined) return undefined;
+  if (word === next) return findOperands(words, from + 1, rest);
+  if (!word.startsWith("-") && !/^[+@]/.test(word)) return undefined;
+  return (
+    findOperands(words, from + 1, wanted) ??
+    (word.includes("=") || words[from + 1] === undefined ? undefined : findOperands(words, from + 2, wanted))
+  );
+}
+
+// Short options of git that take the rest of a word as their value.
+const VALUE_LETTERS: Readonly<Record<string, string>> = { git: "mFCctoSu" };
+const LONG_FORMS: Readonly<Record<string, string>> = {
+  r: "--recursive",
+  R: "--recursive",
+  f: "--force",
+  n: "--dry-run",
+};
+
+/** True if a call has an option, also in a group such as `-fu`, with a value, or shortened as git allows. */
+export function hasOption(words: readonly string[], option: string): boolean {
+  const program = toProgram(words[0] ?? "");
+  const args = words.slice(1);
+  if (option === "--") return args.includes("--");
+  if (!option.startsWith("-")) return args.some((word) => word.toLowerCase().includes(option.toLowerCase()));
+  const end = args.indexOf("--");
+  const given = end < 0 ? args : args.slice(0, end);
+  if (option.startsWith("--"))
+    return given.some((word) => {
+      const name = word.split("=", 1)[0] ?? "";
+      return name === option || (program === "git" && /^--..+/.test(name) && option.startsWith(name));
+    });
+  const letters = [...option.slice(1)];
+  // A single-dash option of several letters may be a word of its own, as in `-race`.
+  if (given.includes(option)) return true;
+  return letters.every((letter) => given.some((word) => hasLetter(word, letter, program)));
+}
+
+function hasLetter(word: string, letter: string, program: string): boolean {
+  if (word.startsWith("--")) return program === "rm" && word === LONG_FORMS[letter];
+  if (!/^-[A-Za-z]/.test(word)) return false;
+  for (const each of word.slice(1)) {
+    if (each === letter || (program === "rm" && each.toLowerCase() === letter.toLowerCase())) return true;
+    if (VALUE_LETTERS[program]?.includes(each)) return false;
+  }
+  return false;
+}
