@@ -116,6 +116,8 @@ export interface ToolResultMessage {
    * The short parts of the tool's metadata, such as an exit code, for displaying it later. Not sent to any provider.
    */
   metadata?: Record<string, string | number | boolean>;
+  /** The deferred tools that a search has found: a provider that defers tools shows the model their definitions. */
+  foundTools?: string[];
   timestamp: number;
 }
 
@@ -127,6 +129,11 @@ export interface ToolDefinition {
   name: string;
   description: string;
   inputSchema: Record<string, unknown>;
+  /**
+   * The model learns of it only once a result names it in `foundTools`. Left out of requests to providers that cannot
+   * defer tools.
+   */
+  isDeferred?: true;
 }
 
 /**

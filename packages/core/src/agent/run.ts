@@ -46,7 +46,7 @@ export class Run {
   }
 
   get context(): StreamContext {
-    return this.history.toContext(this.tools.registry.definitions);
+    return this.history.toContext(selectShown(this.tools.registry.definitions, this.config.model));
   }
 
   get isOverCost(): boolean {
@@ -215,6 +215,12 @@ export function toSteeringEvent(steered: UserMessage | SteeredMessage): AgentEve
 }
 
 /** Converts tools into the definitions that are sent to the model. */
-export function describeTools(tools: readonly Tool[]): ToolDefinition[] {
-  return tools.filter(isOffered).map(toToolDefinition);
+export function describeTools(tools: readonly Tool[], model: Model): readonly ToolDefinition[] {
+  return selectShown(tools.filter(isOffered).map(toToolDefinition), model);
+}
+
+/** Only a provider that can defer tools gets those that are deferred. */
+function selectShown(tools: readonly ToolDefinition[], { defersTools }: Model): readonly ToolDefinition[] {
+  if (defersTools || !tools.some(({ isDeferred }) => isDeferred)) return tools;
+  return tools.filter(({ isDeferred }) => !isDeferred);
 }

@@ -86,6 +86,8 @@ export interface Model extends ModelPrice {
   longContext?: ModelPrice & { aboveInputTokens: number };
   /** By default, the adapter derives it from the id. */
   thinking?: ThinkingSupport;
+  /** True if its provider hides deferred tools until a result names them. */
+  defersTools?: boolean;
 }
 
 /** The input of a model: the whole conversation. */

@@ -196,7 +196,7 @@ export function readMessage(value: unknown): Message | undefined {
 }
 
 function readToolResult(value: JsonObject, timestamp: number): Message | undefined {
-  const { toolCallId, toolName, output, images, outcome, input, metadata, ...rest } = value;
+  const { toolCallId, toolName, output, images, outcome, input, metadata, foundTools, ...rest } = value;
   if (typeof toolCallId !== "string") return undefined;
   const kept = Array.isArray(images) ? readBlocks(images).filter(isImage) : [];
   return {
@@ -210,6 +210,7 @@ function readToolResult(value: JsonObject, timestamp: number): Message | undefin
     ...(isOutcome(outcome) && { outcome }),
     ...(isObject(input) && { input }),
     ...(isObject(metadata) && { metadata: readFacts(metadata) }),
+    ...(Array.isArray(foundTools) && { foundTools: foundTools.filter((name) => typeof name === "string") }),
     timestamp,
   };
 }

@@ -142,7 +142,9 @@ const shortened = new WeakMap<ToolResultMessage, ToolResultMessage>();
 function withOutput(result: ToolResultMessage, output: string): ToolResultMessage {
   const before = shortened.get(result);
   if (before?.output === output) return before;
-  const copy = { ...result, output };
+  // What a search has found is shown with its text only.
+  const { foundTools: _, ...rest } = result;
+  const copy = { ...rest, output };
   shortened.set(result, copy);
   return copy;
 }

@@ -44,8 +44,8 @@ export function isOffered(tool: Tool | undefined): boolean {
 
 /** The definition of a tool for the model; its schema is generated from the parameters unless the tool provides one. */
 export function toToolDefinition(tool: Tool): ToolDefinition {
-  const { name, description, inputSchema = toInputSchema(tool) } = tool;
-  return { name, description, inputSchema };
+  const { name, description, inputSchema = toInputSchema(tool), isDeferred } = tool;
+  return { name, description, inputSchema, ...(isDeferred && { isDeferred }) };
 }
 
 /** Arguments with a default are not required in the JSON Schema. */

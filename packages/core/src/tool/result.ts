@@ -113,6 +113,7 @@ export function toToolResultMessage(
     isError: result.isError ?? false,
     ...(result.isError && { outcome }),
     ...(facts.length > 0 && { metadata: Object.fromEntries(facts) }),
+    ...(result.foundTools && result.foundTools.length > 0 && { foundTools: result.foundTools }),
     timestamp: now(),
   };
 }

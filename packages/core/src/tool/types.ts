@@ -175,6 +175,8 @@ export interface ToolResult {
   isError?: boolean;
   /** For a screen: a unified diff, counts, an exit code. Only JSON values. */
   metadata?: Record<string, unknown>;
+  /** The names of deferred tools that the model may call from now on. */
+  foundTools?: string[];
 }
 
 /**
@@ -200,6 +202,8 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
    * call it.
    */
   isRefused?(): boolean;
+  /** See `ToolDefinition.isDeferred`. */
+  isDeferred?: true;
   /** Finds a tool that is not in any list, such as one of a server that is still starting. */
   findOther?(name: string): Tool | undefined;
   /** Described to the model only together with the tool of that name. */

@@ -45,6 +45,23 @@ describe("toAnthropicRequest", () => {
     });
   });
 
+  test("deferred tools are marked, and a search refers to those of the request that it has found", () => {
+    const tools = [READ_TOOL, { ...READ_TOOL, name: "mcp__a__b", isDeferred: true as const }];
+    const found = { ...result("1", "mcp__a__b and its schema"), foundTools: ["mcp__a__b", "mcp__gone__x"] };
+    const messages = [user("find"), assistant([call("1", "tool_search", { query: "b" })]), found];
+    const request = requestOf(messages, tools);
+    expect(request.tools).toMatchObject([
+      { name: "read", ...MARKER },
+      { name: "mcp__a__b", defer_loading: true },
+    ]);
+    expect(request.tools?.[1]).not.toHaveProperty("cache_control");
+    expect(request.messages.at(-1)?.content).toMatchObject([
+      { type: "tool_result", content: [{ type: "tool_reference", tool_name: "mcp__a__b" }] },
+    ]);
+    const later = requestOf(messages, [READ_TOOL]);
+    expect(later.messages.at(-1)?.content).toMatchObject([{ content: "mcp__a__b and its schema" }]);
+  });
+
   test("an empty system prompt and an empty tool list are left out", () => {
     const request = toAnthropicRequest(TEST_MODEL, { systemPrompt: " ", messages: [user("hi")], tools: [] });
     expect(Object.keys(request).sort()).toEqual(["max_tokens", "messages", "model", "stream"]);

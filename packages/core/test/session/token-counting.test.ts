@@ -73,7 +73,7 @@ async function estimate({ seed, isCompacted = false }: { seed: number; isCompact
   for (let prompt = 0; prompt < 5; prompt++) await session.ask(conversation.prompt(prompt));
   const before = session.estimates.length;
   if (isCompacted) {
-    const context = { systemPrompt, tools: describeTools(tools), messages: [] };
+    const context = { systemPrompt, tools: describeTools(tools, TEST_MODEL), messages: [] };
     const { signal } = new AbortController();
     const manual = { context, signal, emit: () => {}, countUsage: () => {} };
     expect(await session.window.compact(manual)).toMatchObject({ kind: "compacted" });

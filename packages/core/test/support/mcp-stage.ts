@@ -6,7 +6,7 @@ import type { McpServerSetting } from "../../src/config/schema.ts";
 import { createProjectHarness, type ProjectHarness } from "../../src/harness/harness.ts";
 import type { SessionChoices } from "../../src/harness/types.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
-import type { StreamContext, StreamFunction } from "../../src/provider/types.ts";
+import type { Model, StreamContext, StreamFunction } from "../../src/provider/types.ts";
 import type { ToolResultMessage } from "../../src/types.ts";
 import type { TurnScript } from "./agent-run.ts";
 import { makeTempDir } from "./temp-dir.ts";
@@ -26,8 +26,11 @@ export interface ServerStage {
   /** Writes the user's configuration. */
   configure(config: object): void;
   open(): Promise<ProjectHarness>;
-  /** Opens a harness, plays the turns, and closes it; the tool calls are answered as `choices` say. */
-  play(turns: TurnScript[], choices?: SessionChoices): Promise<PlayedRun>;
+  /**
+   * Opens a harness, plays the turns, and closes it; the tool calls are answered as `choices` say, and the model has
+   * these properties.
+   */
+  play(turns: TurnScript[], choices?: SessionChoices, properties?: Partial<Model>): Promise<PlayedRun>;
 }
 
 /** What happened in a run. */
@@ -60,7 +63,7 @@ export function createServerStage(servers: Record<string, McpServerSetting> = {}
     environment,
     configure,
     open,
-    async play(turns, choices = {}) {
+    async play(turns, choices = {}, properties = {}) {
       const harness = await open();
       const requests: PlayedRun["requests"] = [];
       const stream = createScriptedStream({ version: 1, turns }, { startAtTurn: 0 });
@@ -72,7 +75,7 @@ export function createServerStage(servers: Record<string, McpServerSetting> = {}
         });
         return stream(model, context, options);
       };
-      const model = scriptedModel("test.json", { version: 1, turns });
+      const model = { ...scriptedModel("test.json", { version: 1, turns }), ...properties };
       const opened = await harness.openSession(
         { fresh: true },
         { model: { model, streamFunction }, ...choices },

@@ -271,7 +271,11 @@ describe("in a run", () => {
     });
     expect(JSON.stringify(added[0])).toContain('"input":{"text":"b"}');
     const bodies = (messages: readonly Message[]) => [
-      toAnthropicMessages(messages, { hasTools: true, rejectedThinking: new Set() }),
+      toAnthropicMessages(messages, {
+        hasTools: true,
+        rejectedThinking: new Set(),
+        deferredTools: new Set(),
+      }),
       toOpenAIInput(messages, { hasTools: true, takesReasoning: true, refused: new Set() }),
       toCompatibleMessages(messages, COMPATIBLE),
     ];

@@ -81,6 +81,7 @@ export async function openServers({
         contextWindow: scope.contextWindow,
         files: { outputDirectory: () => scope.outputDirectory() },
         isAutomatic: () => scope.mode() === "auto",
+        defersTools: () => scope.model().defersTools === true,
       });
       return {
         tools: servers.connections.size > 0 ? tools : [],

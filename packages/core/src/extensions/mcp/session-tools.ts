@@ -10,6 +10,8 @@ import { formatFoundTools, type SearchedTool, searchTools } from "./tool-search.
 
 /** What the servers may take of each request: schemas, and what they say about themselves. */
 const MAX_TOKENS = 1_500;
+/** Deferred schemas take no tokens, but are sent with each request to a provider that defers them; in characters. */
+const MAX_DEFERRED_CHARS = 1_000_000;
 /** In a small window, servers get a smaller share. */
 const WINDOW_SHARE = 0.05;
 const CHARS_PER_TOKEN = 4;
@@ -27,12 +29,14 @@ interface SessionToolOptions extends ServerCallContext {
   servers: McpServers;
   /** In tokens. */
   contextWindow: number;
+  /** True if the provider of the next request hides deferred tools until a search has found them. */
+  defersTools(): boolean;
 }
 
 /**
- * The tools of all servers for one session. As long as they are few, the model sees them as they are; otherwise, and for
- * servers that were never reached before, it finds them by `tool_search` and calls them by `mcp_call`. Each can be
- * called by its name in both cases.
+ * The tools of all servers for one session. As long as they are few, the model sees them as they are; otherwise it finds
+ * them by `tool_search`. Where the provider defers tools, it sees what was found and calls it; otherwise, and for the
+ * tools of servers that were never reached before, it uses `mcp_call`. Each can be called by its name in all cases.
  */
 export function createServerTools(options: SessionToolOptions): ServerTools {
   return new SessionTools(options).create();
@@ -46,6 +50,8 @@ interface KnownServer {
 
 class SessionTools {
   private readonly names = new ToolNames();
+  /** The tools that a provider shows once a search has found them. */
+  private readonly deferredNames = new Set<string>();
 
   constructor(private readonly options: SessionToolOptions) {}
 
@@ -57,18 +63,21 @@ class SessionTools {
     const direction = describeServers(known, { maxChars: this.maxChars, isDeferred: false });
     const size = direct.reduce((sum, tool) => sum + sizeOf(tool), direction?.length ?? 0);
     const isSmall = size <= this.maxChars && direct.every(hasUsualArguments);
-    const isDeferred = !isSmall || known.some(({ catalog }) => catalog === undefined);
+    const isDeferred = !isSmall || known.some(isUnknown);
+    const deferred = isSmall ? [] : toDeferred(direct);
+    const isFindable = !isSmall && deferred.length === direct.length && !known.some(isUnknown);
+    for (const { name } of deferred) this.deferredNames.add(name);
     const hasResources = known.some(({ catalog }) => catalog?.hasResources);
     const added = [
       this.createSearch(isDeferred),
-      this.createCall(isDeferred),
+      this.createCall(() => isDeferred && !(isFindable && this.options.defersTools())),
       this.createResource(hasResources),
     ];
     const addedSize = added
       .filter((tool) => tool.isOffered?.())
       .reduce((sum, tool) => sum + sizeOf(tool), isSmall ? size : 0);
     return {
-      tools: [...(isSmall ? direct : []), ...added],
+      tools: [...(isSmall ? direct : deferred), ...added],
       promptSection: isDeferred
         ? describeServers(known, { maxChars: Math.max(0, this.maxChars - addedSize), isDeferred: !isSmall })
         : direction,
@@ -168,7 +177,7 @@ class SessionTools {
     const tool: Tool<import("./parameters.ts").ToolSearchParameters> = {
       name: "tool_search",
       description:
-        "Find tools of the servers (MCP) by words from their names and descriptions, or select:NAME,NAME for exact names. Returns names, descriptions and schemas; call them with mcp_call.",
+        "Find tools of the servers (MCP) by words from their names and descriptions, or select:NAME,NAME for exact names. Returns names, descriptions and schemas. Call what it finds by its name, or with mcp_call where that is offered.",
       get parameters() {
         return loadParameters().toolSearchParameters;
       },
@@ -205,10 +214,16 @@ class SessionTools {
       ({ definition, error }) =>
         `The server ${definition.name} is not ready. ${error ?? "It is still starting."}`,
     );
-    return { output: [formatFoundTools(searchTools(tools, query), query), ...note].join("\n\n") };
+    const found = searchTools(tools, query);
+    const foundTools = found.map(({ name }) => name).filter((name) => this.deferredNames.has(name));
+    return {
+      output: [formatFoundTools(found, query), ...note].join("\n\n"),
+      // What the provider cannot show is in the text only.
+      ...(foundTools.length === found.length && foundTools.length > 0 && { foundTools }),
+    };
   }
 
-  private createCall(isOffered: boolean): Tool {
+  private createCall(isOffered: () => boolean): Tool {
     const tool: Tool<import("./parameters.ts").ServerCallParameters> = {
       name: "mcp_call",
       description: "Call a tool that tool_search has found, with an input that matches its schema.",
@@ -221,7 +236,7 @@ class SessionTools {
         required: ["tool", "input"],
         additionalProperties: false,
       },
-      isOffered: () => isOffered,
+      isOffered,
       permission: "mcp",
       keep: "both",
       approval: () => undefined,
@@ -263,6 +278,17 @@ class SessionTools {
 /** Loaded with the first call, like those of the built-in tools. */
 function loadParameters(): typeof import("./parameters.ts") {
   return require("./parameters.ts");
+}
+
+/** The tools that a provider can defer; none if they are too many to be sent with each request. */
+function toDeferred(tools: readonly Tool[]): Tool[] {
+  const usual = tools.filter(hasUsualArguments);
+  const size = usual.reduce((sum, tool) => sum + sizeOf(tool), 0);
+  return size <= MAX_DEFERRED_CHARS ? usual.map((tool) => ({ ...tool, isDeferred: true })) : [];
+}
+
+function isUnknown({ catalog }: KnownServer): boolean {
+  return catalog === undefined;
 }
 
 function sizeOf({ name, description, inputSchema }: Tool): number {

@@ -53,16 +53,19 @@ export function toAnthropicRequest(
 ): MessageCreateParamsStreaming {
   const { effort, rejectedThinking = new Set() } = options;
   const maxTokens = Math.max(1, Math.min(options.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens));
+  const { tools } = context;
+  const deferred = tools.filter(({ isDeferred }) => isDeferred).map(({ name }) => name);
   const messages = toAnthropicMessages(context.messages, {
-    hasTools: context.tools.length > 0,
+    hasTools: tools.length > 0,
     rejectedThinking,
+    deferredTools: new Set(deferred),
   });
   return {
     model: model.id,
     max_tokens: maxTokens,
     stream: true,
     ...(!isBlank(context.systemPrompt) && { system: toSystem(context.systemPrompt) }),
-    ...(context.tools.length > 0 && { tools: toTools(context.tools, options) }),
+    ...(tools.length > 0 && { tools: toTools(tools, options) }),
     messages: markLastUserTurns(messages),
     ...toThinkingFields(model, messages, { effort, maxTokens }),
   };
@@ -84,13 +87,16 @@ function toSystem(systemPrompt: string): TextBlockParam[] {
   return [{ ...toTextParam(systemPrompt), ...CACHE_MARKER }];
 }
 
+/** A deferred tool is no part of the cached beginning, so none of them may end it. */
 function toTools(tools: readonly ToolDefinition[], options: RequestOptions): ToolUnion[] {
+  const last = tools.findLastIndex(({ isDeferred }) => !isDeferred);
   const own = tools.map(
     (tool, index): Tool => ({
       name: tool.name,
       description: tool.description.toWellFormed(),
       input_schema: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
-      ...(index === tools.length - 1 && CACHE_MARKER),
+      ...(tool.isDeferred && { defer_loading: true }),
+      ...(index === last && CACHE_MARKER),
     }),
   );
   return [...toSearchTool(tools, options), ...own];
@@ -236,11 +242,12 @@ function firstBlockType(message: MessageParam): string | undefined {
  */
 const CONTINUE = "Continue.";
 
-/** The parts of a history that cannot be sent; `rejectedThinking` as in `BlockContext`. */
+/** The parts of a history that cannot be sent; the rest as in `BlockContext`. */
 interface MessageOptions {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;
   rejectedThinking: ReadonlySet<string>;
+  deferredTools: ReadonlySet<string>;
 }
 
 /**
@@ -249,7 +256,8 @@ interface MessageOptions {
  */
 export function toAnthropicMessages(messages: readonly Message[], options: MessageOptions): MessageParam[] {
   const history = limitImages(toSendableHistory(messages));
-  const context = { toWireId: createWireIds(), rejectedThinking: options.rejectedThinking };
+  const { rejectedThinking, deferredTools } = options;
+  const context = { toWireId: createWireIds(), rejectedThinking, deferredTools };
   const sendable = options.hasTools ? history : withToolsAsText(history);
   const unpaired = findUnpairedServerBlocks(sendable);
   const turns: MessageParam[] = [];
@@ -328,6 +336,8 @@ interface BlockContext {
   toWireId(toolCallId: string): string;
   /** Signatures and redacted data that the API has rejected. */
   rejectedThinking: ReadonlySet<string>;
+  /** The names of the tools of this request that are deferred: the API rejects a reference to any other. */
+  deferredTools: ReadonlySet<string>;
 }
 
 /** Lone surrogates are replaced: see `toWellFormedJson`. */
@@ -353,8 +363,19 @@ function toBlockParam(block: ContentBlock, context: BlockContext): ContentBlockP
   }
 }
 
-/** The text precedes the images; blank text beside images is left out, since providers reject it. */
+/**
+ * The text precedes the images; blank text beside images is left out, since providers reject it. A search for deferred
+ * tools refers to what it has found, and the API inserts the definitions, which its text repeats for other providers.
+ */
 function toToolResultParam(message: ToolResultMessage, context: BlockContext): ToolResultBlockParam {
+  const found = (message.foundTools ?? []).filter((name) => context.deferredTools.has(name));
+  if (found.length > 0) {
+    return {
+      type: "tool_result",
+      tool_use_id: context.toWireId(message.toolCallId),
+      content: found.map((name) => ({ type: "tool_reference", tool_name: name })),
+    };
+  }
   const images = (message.images ?? []).map(toImageParam);
   const text = isBlank(message.output) ? [] : [toTextParam(message.output)];
   return {

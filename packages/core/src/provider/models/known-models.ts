@@ -87,6 +87,7 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
     window: 200_000,
     output: 16_384,
     thinking: "budget",
+    defersTools: false,
   }),
   // Retired in February 2026. The alias is how it has been called here, which Anthropic's API does not know.
   claude("claude-3-5-haiku-20241022", {
@@ -94,6 +95,7 @@ export const KNOWN_MODELS: readonly ModelDefinition[] = [
     window: 200_000,
     output: 8_192,
     thinking: "none",
+    defersTools: false,
     aliases: ["claude-haiku-3-5-20241022"],
   }),
   gpt("gpt-6.2-astra", {
@@ -153,6 +155,8 @@ interface ClaudeFigures {
   output?: number;
   thinking?: ThinkingSupport;
   longContext?: NonNullable<Model["longContext"]>;
+  /** False for models from before that. */
+  defersTools?: false;
   aliases?: string[];
 }
 
@@ -163,6 +167,7 @@ function claude(id: string, figures: ClaudeFigures): ModelDefinition {
     output = 128_000,
     thinking = "adaptive",
     longContext,
+    defersTools = true,
     aliases,
   } = figures;
   if (price) PRICE_CHECKS.set(id, price);
@@ -174,6 +179,7 @@ function claude(id: string, figures: ClaudeFigures): ModelDefinition {
     ...(price && anthropicPrice(price.usd)),
     thinking,
     ...(longContext && { longContext }),
+    ...(defersTools && { defersTools }),
     ...(aliases && { aliases }),
   };
 }

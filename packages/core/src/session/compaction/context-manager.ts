@@ -120,7 +120,10 @@ export class ContextManager {
   }
 
   private get fixed() {
-    return { systemPrompt: this.systemPrompt, tools: describeTools(this.agentConfig.tools) };
+    return {
+      systemPrompt: this.systemPrompt,
+      tools: describeTools(this.agentConfig.tools, this.agentConfig.model),
+    };
   }
 
   private open(): Promise<ContextWindow> {

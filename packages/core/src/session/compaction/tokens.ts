@@ -229,7 +229,8 @@ function lastUsageTokens({ messages }: StreamContext): number {
 /** The part that all requests have in common. */
 export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
 
-/** Its characters; tools count as their JSON. */
+/** Its characters; tools count as their JSON, deferred ones as nothing. */
 export function countFixedCharacters({ systemPrompt, tools }: FixedPart): number {
-  return systemPrompt.length + (tools.length > 0 ? JSON.stringify(tools).length : 0);
+  const shown = tools.filter(({ isDeferred }) => !isDeferred);
+  return systemPrompt.length + (shown.length > 0 ? JSON.stringify(shown).length : 0);
 }

@@ -54,6 +54,26 @@ describe("the tools of a server", () => {
     expect((section.length + JSON.stringify(added).length) / 4).toBeLessThan(1_500);
   });
 
+  test("are shown by a provider that defers tools once a search has found them", async () => {
+    const stage = createServerStage({ local: testServer("tools=500") });
+    const turns = [
+      call("tool_search", { query: "thing number 321" }),
+      call("mcp__local__tool_321", { value: "x" }),
+      { text: "Done." },
+    ];
+    await stage.play(turns, auto, { defersTools: true });
+    const { results, requests } = await stage.play(turns, auto, { defersTools: true });
+    const [search, called] = results;
+    expect(search?.foundTools?.[0]).toBe("mcp__local__tool_321");
+    expect(called?.output).toBe("tool_321 x");
+    const tools = requests.map(({ context }) => context.tools);
+    expect(tools[0]?.filter(({ name, isDeferred }) => isDeferred && name.includes("tool_"))).toHaveLength(
+      500,
+    );
+    expect(tools[0]?.map(({ name }) => name)).not.toContain("mcp_call");
+    expect(new Set(tools.map((each) => JSON.stringify(each))).size).toBe(1);
+  });
+
   test("keep what the server answers, whatever it is", async () => {
     const stage = createServerStage({ local: testServer() });
     const kinds = ["image", "svg", "unknown", "structured", "link", "error", "refuse", "roots"];
