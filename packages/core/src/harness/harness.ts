@@ -83,8 +83,8 @@ export interface ProjectSession
   hasWaitingDefinitions: boolean;
   /** Decides which definitions of the project take effect in this session. */
   projectTrust(): Promise<ProjectTrust>;
-  /** The commands of all extensions, for lists. */
-  extensionCommands: readonly ExtensionCommand[];
+  /** The commands of all extensions, for lists. A server may add and remove some at any time. */
+  readonly extensionCommands: readonly ExtensionCommand[];
   /** The names of those that are not trusted. */
   untrustedCommands: readonly string[];
   /** What a line of the user stands for, see `expandLine`; undefined if it is sent as it is. @throws UsageError */
@@ -358,6 +358,7 @@ export class ProjectHarness implements Harness {
     const { config, projectRoot: root } = loaded;
     const { commands } = parts;
     const { jobs, temporaryDirectory } = commands;
+    const listCommands = () => this.commands;
     const opened: ProjectSession = {
       ...composed,
       ...parts,
@@ -373,7 +374,9 @@ export class ProjectHarness implements Harness {
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
       projectTrust: () => this.openTrust(),
-      extensionCommands: this.commands,
+      get extensionCommands() {
+        return listCommands();
+      },
       readMention: async (mention, signal) => {
         for (const extension of this.extensions.all) {
           const found = await extension.readMention?.(mention, signal);

@@ -36,6 +36,7 @@ if (behaviours.has("child")) {
 }
 
 let toolGeneration = 0;
+let hasMore = false;
 const waiting = new Map<number, (message: Message) => void>();
 let asked = 1000;
 
@@ -91,6 +92,10 @@ function listTools(): object[] {
 
 async function callTool(id: Message["id"], name: unknown, input: Record<string, unknown>): Promise<void> {
   if (behaviours.has("die-in-call")) process.exit(7);
+  if (name === "echo" && behaviours.has("adds")) {
+    hasMore = true;
+    for (const kind of ["prompts", "resources"]) send({ method: `notifications/${kind}/list_changed` });
+  }
   if (name === "echo") return answer(id, text(`Echo: ${String(input.text)}`));
   if (String(name).startsWith("tool_")) return answer(id, text(`${String(name)} ${String(input.value)}`));
   if (name !== "run") {
@@ -207,8 +212,8 @@ async function handle({ id, method, params = {}, result }: Message): Promise<voi
         protocolVersion: "2025-06-18",
         capabilities: {
           tools: { listChanged: true },
-          ...(behaviours.has("resources") && { resources: {} }),
-          ...(behaviours.has("prompts") && { prompts: {} }),
+          ...(behaviours.has("resources") && { resources: { listChanged: true } }),
+          ...(behaviours.has("prompts") && { prompts: { listChanged: true } }),
           logging: {},
         },
         serverInfo: { name: "test", version: "1" },
@@ -218,7 +223,10 @@ async function handle({ id, method, params = {}, result }: Message): Promise<voi
       return answer(id, { tools: listTools() });
     case "prompts/list":
       return answer(id, {
-        prompts: [{ name: "greet", description: "Greets", arguments: [{ name: "who", required: true }] }],
+        prompts: [
+          { name: "greet", description: "Greets", arguments: [{ name: "who", required: true }] },
+          ...(hasMore ? [{ name: "part", description: "Says farewell" }] : []),
+        ],
       });
     case "prompts/get": {
       const { who } = Object(params.arguments);
@@ -227,7 +235,12 @@ async function handle({ id, method, params = {}, result }: Message): Promise<voi
       });
     }
     case "resources/list":
-      return answer(id, { resources: [{ uri: "note://1", name: "one", description: "the first" }] });
+      return answer(id, {
+        resources: [
+          { uri: "note://1", name: "one", description: "the first" },
+          ...(hasMore ? [{ uri: "note://2", name: "two" }] : []),
+        ],
+      });
     case "resources/templates/list":
       return answer(id, { resourceTemplates: [{ uriTemplate: "note://{id}", name: "any note" }] });
     case "resources/read":
@@ -239,6 +252,9 @@ async function handle({ id, method, params = {}, result }: Message): Promise<voi
     case "notifications/cancelled":
       cancelled.push(params);
       return;
+    case "logging/setLevel":
+      process.stderr.write(`level ${String(params.level)}\n`);
+      return answer(id, {});
     case "ping":
       return answer(id, {});
     default:

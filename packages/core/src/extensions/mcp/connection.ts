@@ -7,6 +7,7 @@ import type {
 import type { ByteRing } from "../../infrastructure/process/byte-ring.ts";
 import { monotonicMs, sleep } from "../../infrastructure/runtime.ts";
 import {
+  type CatalogPrompt,
   type CatalogTool,
   MAX_RESOURCES,
   type ServerCatalog,
@@ -14,7 +15,7 @@ import {
   toInstructions,
   toPlainText,
 } from "./catalog.ts";
-import type { ClientHooks } from "./open-client.ts";
+import type { ClientHooks, ListedKind } from "./open-client.ts";
 import { DEFAULT_TIMEOUT_MS, type ServerDefinition } from "./server-definition.ts";
 import { createServerLog } from "./stdio-transport.ts";
 
@@ -206,7 +207,7 @@ export class ServerConnection {
     return {
       elicit: this.deps.elicit,
       onLog: (text) => this.log.write(new TextEncoder().encode(text)),
-      onToolsChanged: () => void this.refreshTools(),
+      onListChanged: (kind) => void this.refresh(kind),
       onClose: () => this.handleClose(),
     };
   }
@@ -215,35 +216,31 @@ export class ServerConnection {
     const options = { timeout: this.timeoutMs };
     const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
     const listed = tools ? (await client.listTools(undefined, options)).tools : [];
-    const offered = prompts ? await client.listPrompts(undefined, options).catch(() => undefined) : undefined;
     return {
       instructions: toInstructions(client.getInstructions()),
       tools: toCatalogTools(listed),
-      prompts: (offered?.prompts ?? []).map(({ name, description, arguments: all = [] }) => ({
-        name,
-        description: toPlainText(description ?? "", 500),
-        arguments: all.map((each) => ({ name: each.name, isRequired: each.required === true })),
-      })),
+      prompts: prompts ? await listPrompts(client, options).catch(() => []) : [],
       hasResources: resources !== undefined,
-      resources: resources ? await this.listAddresses(client) : [],
+      resources: resources ? await listAddresses(client, options).catch(() => []) : [],
     };
   }
 
-  private async listAddresses(client: Client): Promise<string[]> {
-    const listed = await client.listResources(undefined, { timeout: this.timeoutMs }).catch(() => undefined);
-    return (listed?.resources ?? []).slice(0, MAX_RESOURCES).map(({ uri }) => uri);
-  }
-
   /** What was known stays when it cannot be listed now. */
-  private async refreshTools(): Promise<void> {
-    const { client, catalog } = this;
-    if (!client || !catalog) return;
+  private async refresh(kind: ListedKind): Promise<void> {
+    const { client } = this;
+    if (!client || !this.catalog) return;
     try {
-      const { tools } = await client.listTools(undefined, { timeout: this.timeoutMs, cacheMode: "refresh" });
-      this.catalog = { ...catalog, tools: toCatalogTools(tools) };
+      const options = { timeout: this.timeoutMs, cacheMode: "refresh" as const };
+      const changed =
+        kind === "tools"
+          ? { tools: toCatalogTools((await client.listTools(undefined, options)).tools) }
+          : kind === "prompts"
+            ? { prompts: await listPrompts(client, options) }
+            : { resources: await listAddresses(client, options) };
+      this.catalog = { ...this.catalog, ...changed };
       this.deps.onChange(this);
     } catch (error) {
-      this.log.write(new TextEncoder().encode(`[tools not listed] ${messageOf(error)}\n`));
+      this.log.write(new TextEncoder().encode(`[${kind} not listed] ${messageOf(error)}\n`));
     }
   }
 
@@ -304,6 +301,27 @@ export class ServerConnection {
       );
     return new Error(`The server ${name} answered with an error: ${toPlainText(messageOf(error), 2_000)}`);
   }
+}
+
+async function listPrompts(client: Client, options: ListOptions): Promise<CatalogPrompt[]> {
+  const { prompts } = await client.listPrompts(undefined, options);
+  return prompts.map(({ name, description, arguments: all = [] }) => ({
+    name,
+    description: toPlainText(description ?? "", 500),
+    arguments: all.map((each) => ({ name: each.name, isRequired: each.required === true })),
+  }));
+}
+
+async function listAddresses(client: Client, options: ListOptions): Promise<string[]> {
+  const { resources } = await client.listResources(undefined, options);
+  return resources.slice(0, MAX_RESOURCES).map(({ uri }) => uri);
+}
+
+/** In milliseconds. */
+interface ListOptions {
+  timeout: number;
+  /** Left out: a list that the client still has will do. */
+  cacheMode?: "refresh";
 }
 
 /** A resource, or a template of its address. */

@@ -14,9 +14,13 @@ import type { McpServerSetting } from "../../config/schema.ts";
 import { replaceUnknownContent } from "./known-content.ts";
 import type { ServerTransport } from "./server-definition.ts";
 
+/** What a server lists. */
+export type ListedKind = "tools" | "prompts" | "resources";
+
 /** What a server asks of the user or reports; all of it may come at any time. */
 export interface ClientHooks {
-  onToolsChanged(): void;
+  /** What the server offers of this kind has changed. */
+  onListChanged(kind: ListedKind): void;
   /** A message of the server's log. */
   onLog(text: string): void;
   /** The connection has ended, for whatever reason. */
@@ -80,7 +84,14 @@ async function connect(transport: Transport, options: OpenClientOptions): Promis
     throw error;
   }
   client.onclose = options.hooks.onClose;
+  void limitLog(client, options.timeoutMs);
   return client;
+}
+
+/** A server may write its smallest step to its log otherwise. In the newer era there is no such request. */
+async function limitLog(client: Client, timeout: number): Promise<void> {
+  if (!client.getServerCapabilities()?.logging || client.getProtocolEra() !== "legacy") return;
+  await client.setLoggingLevel("info", { timeout }).catch(() => {});
 }
 
 function createClient({ setting, kind, hooks, roots }: OpenClientOptions): Client {
@@ -91,7 +102,9 @@ function createClient({ setting, kind, hooks, roots }: OpenClientOptions): Clien
       versionNegotiation: { mode: toMode(setting.protocol ?? (kind === "stdio" ? "legacy" : "auto")) },
       listMaxPages: MAX_PAGES,
       listChanged: {
-        tools: { autoRefresh: false, debounceMs: REFRESH_AFTER_MS, onChanged: () => hooks.onToolsChanged() },
+        tools: listens("tools", hooks),
+        prompts: listens("prompts", hooks),
+        resources: listens("resources", hooks),
       },
     },
   );
@@ -106,6 +119,10 @@ function createClient({ setting, kind, hooks, roots }: OpenClientOptions): Clien
     hooks.onLog(`[${params.level}] ${text}\n`);
   });
   return client;
+}
+
+function listens(kind: ListedKind, hooks: ClientHooks) {
+  return { autoRefresh: false, debounceMs: REFRESH_AFTER_MS, onChanged: () => hooks.onListChanged(kind) };
 }
 
 function toMode(protocol: NonNullable<McpServerSetting["protocol"]>) {

@@ -5,17 +5,24 @@ import { call, createServerStage, testServer } from "../../support/mcp-stage.ts"
 
 const auto = { approvalMode: "auto" } as const;
 
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await Bun.sleep(5);
+}
+
 async function openSession(...behaviours: string[]) {
   const stage = createServerStage({ local: testServer(...behaviours) });
   // Afterwards it is known what the server offers.
   await stage.play([call("mcp__local__echo", { text: "hi" }), { text: "Done." }], auto);
   const harness = await stage.open();
-  const script = { version: 1 as const, turns: [] };
+  const script = {
+    version: 1 as const,
+    turns: [call("mcp__local__echo", { text: "hi" }), { text: "Done." }],
+  };
   const model = {
     model: scriptedModel("test.json", script),
-    streamFunction: createScriptedStream(script, {}),
+    streamFunction: createScriptedStream(script, { startAtTurn: 0 }),
   };
-  const opened = await harness.openSession({ fresh: true }, { model });
+  const opened = await harness.openSession({ fresh: true }, { model, ...auto });
   return { opened, harness, signal: new AbortController().signal, stage };
 }
 
@@ -43,6 +50,15 @@ test("a resource is listed and read by the model, and by what a prompt mentions"
   ]);
 });
 
+test("prompts and resources that a server adds while it runs are offered", async () => {
+  const { opened, signal } = await openSession("resources", "prompts", "adds");
+  await opened.expandLine("/mcp restart local", signal);
+  const run = opened.session.run({ role: "user", content: "Go.", timestamp: 0 });
+  await run.result();
+  await until(() => opened.listMentions().includes("local:note://2"));
+  await until(() => opened.extensionCommands.some(({ name }) => name === "mcp__local__part"));
+});
+
 test("a prompt of a server is a command with arguments", async () => {
   const { opened, signal } = await openSession("prompts");
   const listed = opened.extensionCommands.find(({ name }) => name === "mcp__local__greet");
@@ -64,5 +80,7 @@ test("/mcp shows state, tools, log and restarts", async () => {
   expect(await run("/mcp")).toContain("local: ready, 2 tools");
   expect(await run("/mcp tools local")).toBe("echo  Echoes its text\nrun  Runs a behaviour by name");
   expect(await run("/mcp log local")).toContain("secret plan: boom");
+  // The level is asked for without waiting.
+  await until(async () => (await run("/mcp log local"))?.includes("level info") === true);
   expect(await run("/mcp log nothing")).toContain("The servers are: local.");
 });
