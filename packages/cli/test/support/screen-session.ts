@@ -154,17 +154,21 @@ export class ScreenSession implements AsyncDisposable {
 
   private mask(rows: readonly string[]): string {
     const text = rows.map((row) => row.trimEnd()).join("\n");
-    return text
-      .replaceAll(this.place.project, "PROJECT")
-      .replaceAll(this.place.top, "TOP")
-      .replace(/(?<=Thought for |· |\()\d+(?:\.\d)? s\b/g, "N s")
-      .replace(/^\S+ · .*\d+% context.*$/gm, "(status)")
-      .replace(/^warning: (?=stopped|interrupted)/gm, "")
-      .replace(/^diligent \d[\s\S]{0,200}?\/\sfor\scommands\s*/m, "")
-      .replace(/^To continue: diligent .*$/gm, "")
-      .replace(/^Resuming session .*$/gm, "(resuming)")
-      .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋")
-      .trimEnd();
+    return (
+      text
+        .replaceAll(this.place.project, "PROJECT")
+        .replaceAll(this.place.top, "TOP")
+        .replace(/(?<=Thought for |· |\()\d+(?:\.\d)? s\b/g, "N s")
+        // A call shows its duration from one second on.
+        .replace(/^(• .*) · N s$/gm, "$1")
+        .replace(/^\S+ · .*\d+% context.*$/gm, "(status)")
+        .replace(/^warning: (?=stopped|interrupted)/gm, "")
+        .replace(/^diligent \d[\s\S]{0,200}?\/\sfor\scommands\s*/m, "")
+        .replace(/^To continue: diligent .*$/gm, "")
+        .replace(/^Resuming session .*$/gm, "(resuming)")
+        .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, "⠋")
+        .trimEnd()
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
