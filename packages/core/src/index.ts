@@ -229,7 +229,7 @@ export type { BashToolOptions } from "./tools/bash.ts";
 export { createAddKnowledgeTool, createTools, type ToolOptions } from "./tools/index.ts";
 export type { JobToolOptions } from "./tools/job-tools.ts";
 export type { FileFingerprint } from "./tools/workspace.ts";
-export { type FileState, FileTracker, type Workspace } from "./tools/workspace.ts";
+export { type EditorFiles, type FileState, FileTracker, type Workspace } from "./tools/workspace.ts";
 export {
   type AssistantMessage,
   type CompactionSettings,

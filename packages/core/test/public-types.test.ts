@@ -137,7 +137,7 @@ const TYPES = `
   CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview CompactionRung
   CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
   ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
-  DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob Effort EntryBase
+  DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob EditorFiles Effort EntryBase
   Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile FinishedCall
   GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
   HarnessSession HookEntry HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions

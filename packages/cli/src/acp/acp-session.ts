@@ -23,6 +23,8 @@ import { APPROVAL_MODES, type ApprovalMode } from "../arguments/command.ts";
 import { listModels } from "../commands/models.ts";
 import { describeError } from "../errors.ts";
 import { expandToContent, useCommandModel } from "../session/expand-prompt.ts";
+import { Editor } from "./editor.ts";
+import type { EditorAbilities } from "./initialize.ts";
 import { toPromptContent } from "./prompt-content.ts";
 import { describeCall, SessionUpdates } from "./updates.ts";
 
@@ -66,6 +68,7 @@ export class AcpSession {
     private readonly client: AgentContext,
     private readonly harness: ProjectHarness,
     readonly opened: ProjectSession,
+    private readonly editor: Editor,
   ) {
     const { cwd } = opened;
     this.updates = new SessionUpdates({ cwd, contextWindow: () => opened.model.contextWindow });
@@ -73,15 +76,21 @@ export class AcpSession {
 
   /** @throws what opening a session throws; the harness is closed then. */
   static async open(
-    client: AgentContext,
+    { client, abilities }: { client: AgentContext; abilities: EditorAbilities },
     harness: ProjectHarness,
     start: { fresh: true } | { resume: string },
   ): Promise<AcpSession> {
     let session: AcpSession | undefined;
     const ask: AskPerson = async (...question) => session?.ask(...question) ?? "reject";
+    const editor = new Editor(client, abilities, () => session?.id ?? "");
     try {
-      const opened = await harness.openSession(start, { ask, approvalMode: "ask" });
-      session = new AcpSession(client, harness, opened);
+      const opened = await harness.openSession(start, {
+        ask,
+        askUser: (questions, { signal }) => session?.askUser(questions, signal) ?? Promise.resolve(undefined),
+        approvalMode: "ask",
+        editor: editor.files,
+      });
+      session = new AcpSession(client, harness, opened, editor);
       return session;
     } catch (error) {
       await harness.close();
@@ -223,6 +232,7 @@ export class AcpSession {
       await opened.session
         .run({ role: "user", content: sent, timestamp: now() }, { signal })
         .consume((event) => {
+          if (event.type === "tool_start") this.editor.callId = event.toolCallId;
           for (const update of this.updates.toUpdates(event)) this.send(update);
           if (event.type === "agent_end") end = event;
         });
@@ -238,6 +248,11 @@ export class AcpSession {
     } catch (error) {
       throw RequestError.invalidParams(undefined, describeError(error));
     }
+  }
+
+  private async askUser(...question: Parameters<Editor["askUser"]>): Promise<string[][] | undefined> {
+    await this.sent;
+    return this.editor.askUser(...question);
   }
 
   private async ask(...[request, verdict, source]: Parameters<AskPerson>): Promise<PersonAnswer> {

@@ -27,6 +27,25 @@ export function describeAgent() {
   };
 }
 
+/** What the editor offers besides the messages that all editors take. */
+export interface EditorAbilities {
+  readsFiles: boolean;
+  writesFiles: boolean;
+  /** It asks the user by forms. */
+  showsForms: boolean;
+}
+
+/** What the parameters of `initialize` announce; what is not of the protocol's types is not offered. */
+export function readAbilities(params: unknown): EditorAbilities {
+  const capabilities = toRecord(toRecord(params).clientCapabilities);
+  const { readTextFile, writeTextFile } = toRecord(capabilities.fs);
+  return {
+    readsFiles: readTextFile === true,
+    writesFiles: writeTextFile === true,
+    showsForms: isObject(toRecord(capabilities.elicitation).form),
+  };
+}
+
 const LINE_FEED = 0x0a;
 // A first line that is longer is not a plain request to initialize.
 const MAX_FIRST_BYTES = 64 * 1024;
@@ -40,9 +59,8 @@ export interface StartedInput {
 }
 
 interface InitializeAnswer {
-  jsonrpc: "2.0";
-  id: number | string;
-  result: ReturnType<typeof describeAgent>;
+  message: { jsonrpc: "2.0"; id: number | string; result: ReturnType<typeof describeAgent> };
+  abilities: EditorAbilities;
 }
 
 /**
@@ -81,7 +99,7 @@ export async function startInput(input: ReadableStream<Uint8Array>): Promise<Sta
   return { answer, lines };
 }
 
-function toPlainRequest({ jsonrpc, id }: InitializeAnswer): Uint8Array {
+function toPlainRequest({ message: { jsonrpc, id } }: InitializeAnswer): Uint8Array {
   const params = { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} };
   return Buffer.from(JSON.stringify({ jsonrpc, id, method: "initialize", params }));
 }
@@ -96,11 +114,18 @@ function answerInitialize(line: Uint8Array): InitializeAnswer | undefined {
     const { clientCapabilities = {}, clientInfo } = params;
     if (!isObject(clientCapabilities) || (clientInfo !== undefined && !isObject(clientInfo)))
       return undefined;
-    return { jsonrpc: "2.0", id, result: describeAgent() };
+    return {
+      message: { jsonrpc: "2.0", id, result: describeAgent() },
+      abilities: readAbilities(params),
+    };
   } catch {
     // The library reports what is wrong with it.
     return undefined;
   }
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

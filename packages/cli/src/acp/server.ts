@@ -20,7 +20,13 @@ import { type CliIo, writeLine } from "../io/io.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { AcpSession } from "./acp-session.ts";
-import { describeAgent, SIGN_IN_METHOD, type StartedInput } from "./initialize.ts";
+import {
+  describeAgent,
+  type EditorAbilities,
+  readAbilities,
+  SIGN_IN_METHOD,
+  type StartedInput,
+} from "./initialize.ts";
 
 /** How an editor opens a session. */
 interface Opening {
@@ -35,7 +41,11 @@ class AcpServer {
   /** Directories in which sessions were opened, for those that are named by their id only. */
   private readonly directories = new Set<string>();
 
-  constructor(private readonly io: CliIo) {
+  constructor(
+    private readonly io: CliIo,
+    /** What the editor has announced. */
+    public abilities: EditorAbilities,
+  ) {
     this.directories.add(io.cwd);
   }
 
@@ -57,7 +67,7 @@ class AcpServer {
           warn: (message) => writeLine(this.io.stderr, message),
         },
       });
-      const session = await AcpSession.open(client, harness, start);
+      const session = await AcpSession.open({ client, abilities: this.abilities }, harness, start);
       for (const { level, message } of session.opened.notices)
         if (level !== "info") writeLine(this.io.stderr, `${level}: ${message}`);
       await this.sessions.get(session.id)?.close();
@@ -127,9 +137,15 @@ class AcpServer {
  * @param input of which the first line may be answered already.
  */
 export async function serveAcp(io: CliIo, { answer, lines }: StartedInput): Promise<number> {
-  const server = new AcpServer(io);
+  const server = new AcpServer(io, answer?.abilities ?? readAbilities(undefined));
+  let isAnnounced = answer !== undefined;
   const app = agent({ name: "diligent" })
-    .onRequest(methods.agent.initialize, describeAgent)
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      // What stands for a first request that was answered early announces nothing.
+      if (!isAnnounced) server.abilities = readAbilities(params);
+      isAnnounced = false;
+      return describeAgent();
+    })
     .onRequest(methods.agent.authenticate, ({ params: { methodId } }) => {
       if (methodId !== SIGN_IN_METHOD)
         throw RequestError.invalidParams({ methodId }, `unknown method ${methodId}`);
@@ -182,7 +198,7 @@ export async function serveAcp(io: CliIo, { answer, lines }: StartedInput): Prom
     },
   });
   const stream = ndJsonStream(output, lines);
-  const connection = app.connect(answer ? withoutAnswer(stream, answer.id) : stream);
+  const connection = app.connect(answer ? withoutAnswer(stream, answer.message.id) : stream);
   const stop = () => connection.close();
   const unsubscribe = io.onSignal(stop);
   io.stdout.closed.addEventListener("abort", stop, { once: true });

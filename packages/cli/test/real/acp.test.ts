@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import Ajv2020 from "ajv/dist/2020.js";
@@ -31,6 +31,12 @@ const DEFINITIONS: Readonly<Record<string, readonly [params: string, result?: st
   "session/load": ["LoadSessionRequest", "LoadSessionResponse"],
   "session/list": ["ListSessionsRequest", "ListSessionsResponse"],
   "session/close": ["CloseSessionRequest", "CloseSessionResponse"],
+  authenticate: ["AuthenticateRequest", "AuthenticateResponse"],
+  "session/resume": ["ResumeSessionRequest", "ResumeSessionResponse"],
+  "session/delete": ["DeleteSessionRequest", "DeleteSessionResponse"],
+  "fs/read_text_file": ["ReadTextFileRequest"],
+  "fs/write_text_file": ["WriteTextFileRequest"],
+  "elicitation/create": ["CreateElicitationRequest"],
   "session/set_mode": ["SetSessionModeRequest", "SetSessionModeResponse"],
   "session/set_config_option": ["SetSessionConfigOptionRequest", "SetSessionConfigOptionResponse"],
   "session/prompt": ["PromptRequest", "PromptResponse"],
@@ -47,6 +53,9 @@ test("the official client runs a session, and every line is valid by the protoco
     call("bash", { command: "exit 3" }),
     call("grep", { pattern: "b" }),
     call("todo", { todos: [{ content: "test", status: "completed" }] }),
+    call("ask_user", {
+      questions: [{ question: "Which?", options: [{ label: "This" }, { label: "That" }] }],
+    }),
     { text: "Done." },
     { text: "slow", delayMs: 60_000 },
   ];
@@ -69,6 +78,7 @@ test("the official client runs a session, and every line is valid by the protoco
     },
   });
   const received = new Response(forSchema).text();
+  const written: string[] = [];
   let asked = 0;
   let updates = 0;
   const app = client({ name: "test" })
@@ -77,6 +87,15 @@ test("the official client runs a session, and every line is valid by the protoco
       const optionId = params.options[0]?.optionId ?? "";
       return { outcome: { outcome: "selected", optionId } };
     })
+    .onRequest(methods.client.fs.readTextFile, ({ params }) => ({
+      content: readFileSync(params.path, "utf8"),
+    }))
+    .onRequest(methods.client.fs.writeTextFile, ({ params }) => {
+      written.push(params.path);
+      writeFileSync(params.path, params.content);
+      return {};
+    })
+    .onRequest(methods.client.elicitation.create, () => ({ action: "accept", content: { answer1: "That" } }))
     .onNotification(methods.client.session.update, () => {
       updates += 1;
     });
@@ -84,14 +103,19 @@ test("the official client runs a session, and every line is valid by the protoco
   const { session } = methods.agent;
   await agent.request(methods.agent.initialize, {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: {},
+    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, elicitation: { form: {} } },
   });
+  await agent.request(methods.agent.authenticate, { methodId: "login" });
   const cwd = place.project;
   const { sessionId } = await agent.request(session.new, { cwd, mcpServers: [] });
   const ask = (text: string) =>
     agent.request(session.prompt, { sessionId, prompt: [{ type: "text", text }] });
   expect(await ask("go")).toEqual({ stopReason: "end_turn" });
   expect([asked, existsSync(join(cwd, "made.txt"))]).toEqual([2, true]);
+  expect([written, readFileSync(join(cwd, "a.txt"), "utf8")]).toEqual([
+    [join(cwd, "a.txt"), join(cwd, "a.txt")],
+    "b\n",
+  ]);
   const slow = ask("slow");
   await agent.notify(session.cancel, { sessionId });
   expect(await slow).toEqual({ stopReason: "cancelled" });
@@ -102,6 +126,9 @@ test("the official client runs a session, and every line is valid by the protoco
   await agent.request(session.load, { sessionId, cwd, mcpServers: [] });
   expect(updates - before).toBeGreaterThan(10);
   await agent.request(session.close, { sessionId });
+  await agent.request(session.resume, { sessionId, cwd });
+  await agent.request(session.delete, { sessionId });
+  expect((await agent.request(session.list, { cwd })).sessions).toEqual([]);
   child.stdin.end();
   expect(await child.exited).toBe(0);
   await closed;
@@ -112,7 +139,8 @@ test("the official client runs a session, and every line is valid by the protoco
     .filter(Boolean)
     .map((line) => JSON.parse(line));
   const problems = lines.flatMap((line): { line: Line; problem: unknown }[] => {
-    const request = line.method === undefined ? sent.find(({ id }) => id === line.id) : line;
+    const request =
+      line.method === undefined ? sent.find(({ id, method }) => method && id === line.id) : line;
     const [params, result] = DEFINITIONS[request?.method ?? ""] ?? [];
     const definition = line.method === undefined ? result : params;
     const validate = schema.getSchema(`acp#/$defs/${definition}`);

@@ -16,6 +16,8 @@ export class AcpClient {
   stderr = "";
   /** Answers requests of the agent; by default they stay open. */
   answer: (request: AcpMessage) => object | undefined = () => undefined;
+  /** Answers requests of the agent with errors, before `answer`. */
+  refuse: (request: AcpMessage) => object | undefined = () => undefined;
   readonly child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   private readonly read: Promise<unknown>;
   private requests = 0;
@@ -57,13 +59,13 @@ export class AcpClient {
     return result;
   }
 
-  async initialize(): Promise<Record<string, unknown>> {
-    return this.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  async initialize(clientCapabilities: object = {}): Promise<Record<string, unknown>> {
+    return this.request("initialize", { protocolVersion: 1, clientCapabilities });
   }
 
   /** Resolves with the id of a new session. */
-  async open(cwd: string): Promise<string> {
-    await this.initialize();
+  async open(cwd: string, clientCapabilities?: object): Promise<string> {
+    await this.initialize(clientCapabilities);
     const { sessionId } = await this.request("session/new", { cwd, mcpServers: [] });
     return String(sessionId);
   }
@@ -117,8 +119,10 @@ export class AcpClient {
     this.received.push(message);
     const { id, method } = message;
     if (method === undefined || id === undefined) return;
-    const result = this.answer(message);
-    if (result) this.send({ id, result });
+    const error = this.refuse(message);
+    const result = error ? undefined : this.answer(message);
+    if (error) this.send({ id, error });
+    else if (result) this.send({ id, result });
   }
 
   private async readErrors(): Promise<void> {

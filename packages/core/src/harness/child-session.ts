@@ -5,6 +5,7 @@ import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts"
 import { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { ApprovalDecision, Tool } from "../tool/types.ts";
+import type { EditorFiles } from "../tools/workspace.ts";
 import type { Approvals } from "./approve.ts";
 import { type ChildSettings, type ComposedSession, composeSession } from "./compose-session.ts";
 import { UsageError } from "./errors.ts";
@@ -21,6 +22,7 @@ export interface ParentSession extends Pick<Approvals, "approval" | "approve" | 
   recording: Recording | undefined;
   retryForMs: number | undefined;
   isAttended: boolean;
+  editor: EditorFiles | undefined;
   /** How many sessions are above it. */
   depth: number;
 }
@@ -56,7 +58,7 @@ export async function openChildSession(
   common: CommonOptions,
 ): Promise<OpenedChild> {
   const { definition, run } = call;
-  const { approval, protectedAccess, composed, retryForMs, isAttended, recording } = parent;
+  const { approval, protectedAccess, composed, retryForMs, isAttended, recording, editor } = parent;
   const { session } = composed;
   const { choice, remarks } = await chooseChildModel(definition, parent, {
     ...common,
@@ -81,6 +83,7 @@ export async function openChildSession(
     recording,
     commands,
     askUser: undefined,
+    editor,
     currentMode: () => approval.mode,
     currentRules: () => approval.rules,
     protectedAccess,

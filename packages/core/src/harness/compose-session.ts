@@ -42,7 +42,7 @@ import {
   type RecallSource,
 } from "../tools/index.ts";
 import { resolveFilePath } from "../tools/target.ts";
-import { FileTracker, type Workspace } from "../tools/workspace.ts";
+import { type EditorFiles, FileTracker, type Workspace } from "../tools/workspace.ts";
 import {
   findAbilities,
   findCommandOffers,
@@ -108,6 +108,8 @@ interface SessionOptions extends SessionSettings {
   recording?: Recording | undefined;
   /** See `SessionChoices`. */
   askUser?: AskUser | undefined;
+  /** The editor in which the user works. */
+  editor?: EditorFiles | undefined;
   /** See `SessionScope`. */
   grants?: SessionScope["grants"];
   /** Where its commands run. */
@@ -624,6 +626,7 @@ function createSessionTools(
     outputDirectory: () => temporaryDirectory.path(),
     commandTemporary: () => sandbox.commandTemporary,
     protectedAccess: settings.protectedAccess,
+    editor: settings.editor,
     jobs,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };

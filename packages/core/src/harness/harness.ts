@@ -14,7 +14,7 @@ import type { Recording } from "../provider/scripted.ts";
 import type { SessionManager } from "../session/manager.ts";
 import { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
 import type { ToolResult } from "../tool/types.ts";
-import { FileTracker, type Workspace } from "../tools/workspace.ts";
+import { type EditorFiles, FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals, toRules } from "./approve.ts";
 import type { ParentSession } from "./child-session.ts";
 import { type ComposedSession, composeSession, type SessionSettings } from "./compose-session.ts";
@@ -60,6 +60,8 @@ export interface ProjectChoices extends SessionChoices {
   recording?: Recording | undefined;
   /** Of the session that this one replaces, which is closed with `keepsCommands` then; new ones when left out. */
   commands?: SessionCommands | undefined;
+  /** The editor in which the user works. */
+  editor?: EditorFiles | undefined;
 }
 
 /** A session with everything that the program's own front ends show and change. */
@@ -222,6 +224,7 @@ export class ProjectHarness implements Harness {
       recording,
       commands,
       askUser: choices.askUser,
+      editor: choices.editor,
       grants,
       currentMode: () => approval.mode,
       isAttended: choices.ask !== undefined,
@@ -239,6 +242,7 @@ export class ProjectHarness implements Harness {
     if (overrides.persist ?? true) grants.saveFor(composed.session.sessionId);
     this.parents.set(composed.session, {
       ...{ approval, approve, protectedAccess, composed, commands, recording, depth: 0 },
+      editor: choices.editor,
       retryForMs: choices.retryForMs,
       isAttended: choices.ask !== undefined,
     });

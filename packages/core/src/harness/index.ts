@@ -1,6 +1,7 @@
 /** Composes sessions for every front end: the command line, programs that use the library, editor servers. */
 
 export type { AskUser } from "../tools/ask-user.ts";
+export type { EditorFiles } from "../tools/workspace.ts";
 export type { UserQuestion } from "../types.ts";
 export { type Approvals, requestedCommand, STOPPED_ANSWER } from "./approve.ts";
 export type { EarlierSession, HeldSession, ProjectReference, ProjectStart } from "./earlier-session.ts";

@@ -33,8 +33,21 @@ export interface Workspace {
   jobs?: SessionJobs | undefined;
   /** Knows the placeholders that stand for secrets in what the model reads. */
   redactor?: SecretRedactor | undefined;
+  /** The editor in which the user works, if it takes part. */
+  editor?: EditorFiles | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */
   sessionId: string;
+}
+
+/**
+ * The files of the project as an editor has them open, unsaved changes included. Paths are absolute and real. Both
+ * functions end within a limited time.
+ */
+export interface EditorFiles {
+  /** The text in the editor. Left out if the editor does not say. @throws Error, a sentence, if it cannot be read. */
+  read?(path: string, signal: AbortSignal): Promise<string>;
+  /** Replaces the text and saves it. Left out if the editor does not do it. @throws Error, a sentence */
+  write?(path: string, text: string, signal: AbortSignal): Promise<void>;
 }
 
 /** Whether a file is unchanged since the session last saw it; `unknown` if it was never seen. */

@@ -93,6 +93,17 @@ export function withParentDirectories(path: string, use: () => void): void {
   }
 }
 
+/** The same for what takes time. */
+export async function inNewDirectories<T>(path: string, use: () => Promise<T>): Promise<T> {
+  const made = makeDirectories(dirname(path));
+  try {
+    return await use();
+  } catch (error) {
+    removeDirectories(made);
+    throw error;
+  }
+}
+
 /** The created directories, the innermost first. */
 function makeDirectories(directory: string): string[] {
   const missing: string[] = [];

@@ -1,6 +1,7 @@
 import { isNotebookName } from "../../infrastructure/text/notebook.ts";
 import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
+import { readUnsaved, type UnsavedText } from "../editor-files.ts";
 import { missingFileError } from "../missing-file.ts";
 import type { EditArguments } from "../parameters.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
@@ -14,9 +15,9 @@ import {
   assertWholeCharacters,
   changedError,
   changeTarget,
+  NEVER,
   openSeenFile,
   previewChange,
-  saveChange,
   type TargetLocation,
 } from "./write-file.ts";
 
@@ -83,13 +84,13 @@ export async function editFile(
   location: TargetLocation,
   requests: readonly EditRequest[],
 ): Promise<ToolResult> {
-  const { target, before, after, outcomes, hasChanged, seen } = await changeTarget(location, (located) => {
-    const planned = planFileEdit(workspace, located, requests);
+  const edited = await changeTarget(workspace, location, (located, unsaved) => {
+    const planned = planFileEdit(workspace, { target: located, unsaved }, requests);
     const last = workspace.files.lastContent(located.realPath);
     const seen = last && workspace.files.decode(located.realPath, last).text;
-    saveChange(workspace, located, planned.after);
     return { target: located, seen, ...planned };
   });
+  const { target, before, after, outcomes, hasChanged, seen, saved } = edited;
   const shownPath = displayPath(workspace, target.path);
   const { diff, added, removed, firstLine } = await createUnifiedDiff(shownPath, before.text, after.text);
   const [first] = outcomes;
@@ -98,7 +99,7 @@ export async function editFile(
     ...(outcomes.length > 1 && { matchLines: outcomes.map((outcome) => outcome.firstLine).join(" ") }),
   };
   const others = hasChanged ? await describeOtherChanges(shownPath, seen, before.text) : "";
-  return { output: describe(target.path, outcomes, diff) + others, metadata };
+  return { output: describe(target.path, outcomes, diff) + others + saved, metadata };
 }
 
 /** For the model: what was changed by others since it saw the file. */
@@ -118,16 +119,17 @@ async function describeOtherChanges(
 }
 
 /** See `previewChange`. */
-export function previewEdit(
+export async function previewEdit(
   workspace: Workspace,
   target: ApprovedTarget,
   requests: readonly EditRequest[],
 ): Promise<string | undefined> {
+  const unsaved = await readUnsaved(workspace, target, NEVER);
   return previewChange(workspace, {
     path: target.path,
     sizes: [target.stats?.size ?? 0],
     plan() {
-      const { before, after } = planFileEdit(workspace, target, requests);
+      const { before, after } = planFileEdit(workspace, { target, unsaved }, requests);
       return { before: before.text, after: after.text };
     },
   });
@@ -146,11 +148,11 @@ interface FileEdit {
 
 function planFileEdit(
   workspace: Workspace,
-  target: ApprovedTarget,
+  { target, unsaved }: { target: ApprovedTarget; unsaved: UnsavedText | undefined },
   requests: readonly EditRequest[],
 ): FileEdit {
   if (!target.stats) throw missingFileError(workspace, target);
-  const { content: before, hasChanged } = openSeenFile(workspace, target, target.stats);
+  const { content: before, hasChanged } = openSeenFile(workspace, target, target.stats, unsaved);
   let text = before.text;
   const outcomes = requests.map((request, index) =>
     withPosition(index, requests.length, () => {

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { dirname } from "node:path";
 import { withDirectoryLock } from "../../infrastructure/fs/directory-lock.ts";
-import { withParentDirectories } from "../../infrastructure/fs/private-files.ts";
+import { inNewDirectories, withParentDirectories } from "../../infrastructure/fs/private-files.ts";
 import { readWholeFile, specialFileKind } from "../../infrastructure/fs/read.ts";
 import { MovedPathError } from "../../infrastructure/fs/real-path.ts";
 import { DamagedFileError, FileChangedError, writeWholeFile } from "../../infrastructure/fs/write.ts";
@@ -13,6 +13,14 @@ import {
   UnencodableTextError,
 } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
+import {
+  changeInTurn,
+  isChangedInEditor,
+  readUnsaved,
+  saveInEditor,
+  type UnsavedText,
+  unsavedError,
+} from "../editor-files.ts";
 import { type ApprovedTarget, displayPath, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { createFingerprint } from "../workspace.ts";
@@ -26,8 +34,13 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * The text of an existing file that is to be changed. @throws Error unless the session has read (or written) it and it
  * has not changed since, and for binary data.
  */
-export function openForChange(workspace: Workspace, target: ApprovedTarget, stats: BigIntStats): TextContent {
-  const { content, hasChanged } = openSeenFile(workspace, target, stats);
+export function openForChange(
+  workspace: Workspace,
+  target: ApprovedTarget,
+  stats: BigIntStats,
+  unsaved: UnsavedText | undefined,
+): TextContent {
+  const { content, hasChanged } = openSeenFile(workspace, target, stats, unsaved);
   if (hasChanged) throw changedError(target.path);
   return content;
 }
@@ -45,13 +58,19 @@ export function openSeenFile(
   workspace: Workspace,
   target: ApprovedTarget,
   stats: BigIntStats,
+  unsaved: UnsavedText | undefined,
 ): { content: TextContent; hasChanged: boolean } {
   const { path, realPath } = target;
-  const bytes = readForChange(target, stats);
+  const saved = readForChange(target, stats);
+  const content = unsaved && { text: unsaved.text, hasByteOrderMark: false };
+  const bytes = content ? encodeText(content) : saved;
   const state = workspace.files.stateOf(realPath, createFingerprint(stats, bytes));
   if (state === "unknown")
     throw new Error(`${path} has not been read in this session. Read it first, then try again.`);
-  return { content: decodeForChange(workspace, target, bytes), hasChanged: state === "changed" };
+  return {
+    content: content ?? decodeForChange(workspace, target, bytes),
+    hasChanged: state === "changed",
+  };
 }
 
 function readForChange({ path, realPath }: ApprovedTarget, stats: BigIntStats): Uint8Array {
@@ -194,21 +213,55 @@ export interface TargetLocation {
   signal: AbortSignal;
 }
 
+/** A computed change; without `after` there is nothing to write. */
+interface PlannedWrite {
+  target: ApprovedTarget;
+  after?: TextContent | undefined;
+}
+
 /**
- * Calls `change` with the current file, while no other diligent process changes a file in its directory: the file that
- * `change` reads is the one it replaces. @throws errors of `locate` and `change`, and the abort reason if nothing was
- * changed yet.
+ * Computes a change and writes it, while no other diligent process changes a file in its directory: the file that
+ * `plan` reads is the one it replaces. In an editor that takes part, the editor writes it, and `saved` is its note.
+ * @throws errors of `locate`, `plan` and the write, and the abort reason if nothing was changed yet.
  */
-export async function changeTarget<T>(
+export async function changeTarget<T extends PlannedWrite>(
+  workspace: Workspace,
   { locate, signal }: TargetLocation,
-  change: (target: ApprovedTarget) => T,
-): Promise<T> {
+  plan: (target: ApprovedTarget, unsaved: UnsavedText | undefined) => T,
+): Promise<T & { saved: string }> {
   signal.throwIfAborted();
+  const { editor } = workspace;
   // Resolved again under the lock: another process may have put a new file there meanwhile.
-  return withDirectoryLock(dirname(locate().realPath), () => {
-    signal.throwIfAborted();
-    return change(locate());
+  const underLock = (use: (target: ApprovedTarget) => T) =>
+    withDirectoryLock(dirname(locate().realPath), () => {
+      signal.throwIfAborted();
+      return use(locate());
+    });
+  if (!editor || !isChangedInEditor(workspace, locate())) {
+    const unsaved = await readUnsaved(workspace, locate(), signal);
+    if (unsaved) throw unsavedError(locate().path);
+    const planned = await underLock((target) => {
+      const computed = plan(target, undefined);
+      saveOnDisk(workspace, computed);
+      return computed;
+    });
+    return { ...planned, saved: "" };
+  }
+  return changeInTurn(editor, async () => {
+    const unsaved = await readUnsaved(workspace, locate(), signal);
+    // The lock cannot be held while the editor writes. Others are noticed, since the file is compared again.
+    const planned = await underLock((target) => plan(target, unsaved));
+    const { target, after: content } = planned;
+    if (!content) return { ...planned, saved: "" };
+    const save = () => saveInEditor(workspace, target, { content, unsaved, signal });
+    return { ...planned, saved: await (target.stats ? save() : inNewDirectories(target.realPath, save)) };
   });
+}
+
+function saveOnDisk(workspace: Workspace, { target, after }: PlannedWrite): void {
+  if (!after) return;
+  if (target.stats) saveChange(workspace, target, after);
+  else withParentDirectories(target.realPath, () => saveChange(workspace, target, after));
 }
 
 /** @throws Error for arguments that cannot be written to a file. */
@@ -219,51 +272,60 @@ export function assertWritable({ file_path, content }: { file_path: string; cont
   assertWholeCharacters("content", content);
 }
 
+/** For a preview, which nothing stops: reading from an editor ends by itself. */
+export const NEVER = new AbortController().signal;
+
 /** Creates the file or replaces its content. @throws Error that says why it failed; the file is unchanged then. */
 export async function writeFile(
   workspace: Workspace,
   location: TargetLocation,
   content: string,
 ): Promise<ToolResult> {
-  const written = await changeTarget(location, (target) => saveContent(workspace, target, content));
-  return describe(workspace, written);
+  const { saved, ...written } = await changeTarget(workspace, location, (target, unsaved) =>
+    planContent(workspace, { target, unsaved }, content),
+  );
+  const result = await describe(workspace, written);
+  return { ...result, output: result.output + saved };
 }
 
-/** The outcome of a write; without `before` the file is new. */
-interface WrittenFile {
-  target: ApprovedTarget;
+/** The outcome of a write; without `before` the file is new, without `after` it stays as it is. */
+interface WrittenFile extends PlannedWrite {
   before?: string;
-  after: string;
   note: string;
 }
 
-function saveContent(workspace: Workspace, target: ApprovedTarget, content: string): WrittenFile {
+function planContent(
+  workspace: Workspace,
+  { target, unsaved }: { target: ApprovedTarget; unsaved: UnsavedText | undefined },
+  content: string,
+): WrittenFile {
   const { path } = target;
-  if (!target.stats) {
-    withParentDirectories(target.realPath, () =>
-      saveChange(workspace, target, { text: content, hasByteOrderMark: false }),
-    );
-    return { target, after: content, note: describePlaceholders(workspace, content) };
-  }
-  const { before, after, note } = adaptContent(openForChange(workspace, target, target.stats), content);
+  if (!target.stats)
+    return {
+      target,
+      after: { text: content, hasByteOrderMark: false },
+      note: describePlaceholders(workspace, content),
+    };
+  const opened = openForChange(workspace, target, target.stats, unsaved);
+  const { before, after, note } = adaptContent(opened, content);
   assertNoPlaceholders(workspace, { path, before: before.text, texts: { content: after.text } });
-  if (before.text !== after.text) saveChange(workspace, target, after);
-  return { target, before: before.text, after: after.text, note };
+  return { target, before: before.text, note, ...(before.text !== after.text && { after }) };
 }
 
 /** See `previewChange`. */
-export function previewWrite(
+export async function previewWrite(
   workspace: Workspace,
   target: ApprovedTarget,
   content: string,
 ): Promise<string | undefined> {
   const { path, stats } = target;
+  const unsaved = await readUnsaved(workspace, target, NEVER);
   return previewChange(workspace, {
     path,
     sizes: [...(stats ? [stats.size] : []), content.length],
     plan() {
       if (!stats) return { before: "", after: content };
-      const { before, after } = adaptContent(openForChange(workspace, target, stats), content);
+      const { before, after } = adaptContent(openForChange(workspace, target, stats, unsaved), content);
       return { before: before.text, after: after.text };
     },
   });
@@ -294,14 +356,15 @@ function describePlaceholders({ redactor }: Workspace, content: string): string 
 
 async function describe(
   workspace: Workspace,
-  { target, before, after, note }: WrittenFile,
+  { target, before, after: content, note }: WrittenFile,
 ): Promise<ToolResult> {
-  if (before === after) {
+  if (!content) {
     return {
       output: `${target.path} already has exactly this content; nothing was written.`,
       metadata: { unchanged: true },
     };
   }
+  const after = content.text;
   const metadata = await diffMetadata(workspace, target, { before: before ?? "", after });
   if (before === undefined) {
     return {

@@ -17,6 +17,7 @@ import {
   previewChange,
   saveChange,
 } from "../edit/write-file.ts";
+import { readUnsaved, unsavedError } from "../editor-files.ts";
 import { missingFileError } from "../missing-file.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
@@ -59,6 +60,11 @@ export async function applyPatch(
     [locate(), ...(locateNew ? [locateNew()] : [])].map(({ realPath }) => dirname(realPath)),
   );
   signal.throwIfAborted();
+  // A patch is written to the disk: together, its files are all changed or none.
+  for (const { locate } of located) {
+    const target = locate();
+    if (await readUnsaved(workspace, target, signal)) throw unsavedError(target.path);
+  }
   const planned = await withLocks([...new Set(directories)].sort(), () => {
     signal.throwIfAborted();
     // Everything is computed before anything is written.

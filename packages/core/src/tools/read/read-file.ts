@@ -4,6 +4,7 @@ import { systemErrorCode, systemErrorText } from "../../infrastructure/system-er
 import { isNotebookName } from "../../infrastructure/text/notebook.ts";
 import {
   decodeUtf8,
+  encodeUtf8,
   fileSignature,
   NotUtf8Error,
   notUtf8,
@@ -11,6 +12,7 @@ import {
   type TextEncoding,
 } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
+import { readUnsaved } from "../editor-files.ts";
 import { missingFileError } from "../missing-file.ts";
 import type { ReadArguments } from "../parameters.ts";
 import { type ApprovedTarget, formatBytes } from "../target.ts";
@@ -32,11 +34,18 @@ export async function readFile(
   { args, signal }: { args: ReadArguments; signal: AbortSignal },
 ): Promise<ToolResult> {
   assertReadable(workspace, target);
+  const unsaved = args.encoding === undefined ? await readUnsaved(workspace, target, signal) : undefined;
   const { handle, stats } = await openRegularFile(target.realPath);
   try {
     // Recorded before the content is shown: if the file changes in between, it counts as changed.
     const content = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
     const window = { offset: Math.max(1, args.offset ?? 1), limit: args.limit ?? DEFAULT_LINES };
+    if (unsaved) {
+      const shown = encodeUtf8({ text: unsaved.text, hasByteOrderMark: false });
+      const result = showConverted(target.path, { text: unsaved.text, note: UNSAVED }, window);
+      workspace.files.recordRead(target.realPath, createFingerprint(stats, shown), { content: shown });
+      return result;
+    }
     const known = workspace.files.encodingOf(target.realPath);
     const file = { target, handle, size: stats.size, signal, content, known, encodingName: args.encoding };
     const { result, encoding } = await readContent(file, window);
@@ -49,6 +58,8 @@ export async function readFile(
     await handle.close();
   }
 }
+
+const UNSAVED = "(The text in the user's editor, with unsaved changes: commands see the file on the disk.)";
 
 function assertReadable(workspace: Workspace, target: ApprovedTarget): void {
   const { path, stats } = target;
