@@ -39,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "types.ts",
     "infrastructure",
     "tool",
+    "jobs",
     "config",
     "sandbox",
     "harness/types.ts",

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "../../src/agent/types.ts";
 import type { McpServerSetting } from "../../src/config/schema.ts";
-import { createProjectHarness, type ProjectHarness } from "../../src/harness/harness.ts";
+import { createProjectHarness, type ProjectHarness, type ProjectSession } from "../../src/harness/harness.ts";
 import type { SessionChoices } from "../../src/harness/types.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
 import type { Model, StreamContext, StreamFunction } from "../../src/provider/types.ts";
@@ -26,11 +26,16 @@ export interface ServerStage {
   /** Writes the user's configuration. */
   configure(config: object): void;
   open(): Promise<ProjectHarness>;
-  /**
-   * Opens a harness, plays the turns, and closes it; the tool calls are answered as `choices` say, and the model has
-   * these properties.
-   */
-  play(turns: TurnScript[], choices?: SessionChoices, properties?: Partial<Model>): Promise<PlayedRun>;
+  /** Opens a harness, plays the turns, and closes it; the tool calls are answered as `choices` say. */
+  play(turns: TurnScript[], choices?: PlayChoices): Promise<PlayedRun>;
+}
+
+/** How turns are played. */
+export interface PlayChoices extends SessionChoices {
+  /** Properties of the model. */
+  properties?: Partial<Model>;
+  /** Called before the run, and not waited for. */
+  onOpened?(session: ProjectSession): Promise<void>;
 }
 
 /** What happened in a run. */
@@ -63,7 +68,7 @@ export function createServerStage(servers: Record<string, McpServerSetting> = {}
     environment,
     configure,
     open,
-    async play(turns, choices = {}, properties = {}) {
+    async play(turns, { properties, onOpened, ...choices } = {}) {
       const harness = await open();
       const requests: PlayedRun["requests"] = [];
       const stream = createScriptedStream({ version: 1, turns }, { startAtTurn: 0 });
@@ -80,6 +85,7 @@ export function createServerStage(servers: Record<string, McpServerSetting> = {}
         { fresh: true },
         { model: { model, streamFunction }, ...choices },
       );
+      void onOpened?.(opened);
       const events: AgentEvent[] = [];
       const run = opened.session.run({ role: "user", content: "Go.", timestamp: 0 });
       for await (const event of run) events.push(event);

@@ -1,9 +1,9 @@
 import type { AgentEvent } from "../../agent/types.ts";
 import { now } from "../../infrastructure/runtime.ts";
+import { addBackgroundWork } from "../../jobs/background-work.ts";
 import type { SessionManager } from "../../session/manager.ts";
 import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { TaskArguments } from "../../tools/parameters.ts";
-import { BackgroundReport } from "./background-report.ts";
 import { DEFAULT_AGENT } from "./built-in.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { composeReport } from "./report.ts";
@@ -175,35 +175,15 @@ function toResult({ agent, deps }: Task, opened: AgentSession, outcome: AgentOut
 /** The task becomes a job, whose output is the report. */
 function startInBackground(task: Task): ToolResult {
   const { agent, deps, signal } = task;
-  const report = new BackgroundReport();
-  const ended = Promise.withResolvers<void>();
-  const exited = Promise.withResolvers<{ exitCode: number | null; signal: string | null }>();
-  const job = deps.jobs.add({
-    command: `task ${agent.definition.name}: ${agent.description}`,
-    output: report,
-    isUnseen: true,
-    rest: {
-      exited: exited.promise,
-      ended: ended.promise,
-      async end() {
-        agent.stop();
-        await ended.promise;
-        return true;
-      },
-      cpuTimeMs: () => 0,
-      release() {},
-    },
+  const job = addBackgroundWork(deps.jobs, {
+    title: `task ${agent.definition.name}: ${agent.description}`,
+    report: work(task).then(({ output, note, isError = false }) => ({
+      text: [output, note].filter((part) => part !== undefined).join("\n"),
+      isError,
+    })),
+    stop: () => agent.stop(),
+    isStopped: () => signal.aborted,
   });
-  void work(task)
-    .catch((error: unknown): ToolResult => {
-      const message = error instanceof Error ? error.message : String(error);
-      return { output: message, isError: true };
-    })
-    .then(({ output, note, isError }) => {
-      report.set([output, note].filter((part) => part !== undefined).join("\n"));
-      exited.resolve({ exitCode: isError ? 1 : 0, signal: signal.aborted ? "SIGTERM" : null });
-      ended.resolve();
-    });
   const output =
     `Started job ${job.id}: sub-agent ${agent.definition.name} works in the background. ` +
     "You are told when it has ended; job_output waits for it and gives its report, job_kill stops it.";

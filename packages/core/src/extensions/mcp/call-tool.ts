@@ -1,4 +1,6 @@
 import { nearestNames } from "../../infrastructure/nearest-name.ts";
+import { addBackgroundWork } from "../../jobs/background-work.ts";
+import type { SessionJobs } from "../../jobs/session-jobs.ts";
 import type { ApprovalRequest, ServerToolDetails, ToolContext, ToolResult } from "../../tool/types.ts";
 import { type ApprovedTools, hashTool } from "./approved-tools.ts";
 import type { CatalogTool } from "./catalog.ts";
@@ -9,6 +11,10 @@ import { type ResultFiles, toToolResult } from "./tool-result.ts";
 /** What a call needs besides its server. */
 export interface ServerCallContext {
   approved: ApprovedTools;
+  /** The session's jobs: a long call becomes one. */
+  jobs: SessionJobs;
+  /** After how many milliseconds; undefined: only when the user asks for it. */
+  jobAfterMs: number | undefined;
   files: ResultFiles;
   /** True while every request is allowed without a question. */
   isAutomatic(): boolean;
@@ -43,11 +49,56 @@ export async function callServerTool(
   if (decision?.response === "reject")
     return { output: decision.message ?? "The user rejected this call.", isError: true };
   if (!deps.isAutomatic()) await deps.approved.add(connection.definition.id, tool);
-  const result = await connection.call(tool, call.input, {
-    signal: context.signal,
-    onProgress: (text) => context.onUpdate?.(text),
+  return callOrLeave(context, {
+    ...deps,
+    name: call.name,
+    async run(signal) {
+      const onProgress = (text: string) => context.onUpdate?.(text);
+      const result = await connection.call(tool, call.input, { signal, onProgress });
+      return toToolResult(result, { server: call.server, files: deps.files });
+    },
   });
-  return toToolResult(result, { server: call.server, files: deps.files });
+}
+
+interface RunningCall extends Pick<ServerCallContext, "jobs" | "jobAfterMs"> {
+  name: string;
+  run(signal: AbortSignal): Promise<ToolResult>;
+}
+
+/** The result, or a note that the call continues as a job: after a while, or when the user moves it to the background. */
+async function callOrLeave(
+  { signal }: ToolContext,
+  { jobs, jobAfterMs, name, run }: RunningCall,
+): Promise<ToolResult> {
+  const own = new AbortController();
+  const abort = () => own.abort();
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  const { leave, done } = jobs.enterForeground();
+  const left = Promise.withResolvers<undefined>();
+  const onLeave = () => left.resolve(undefined);
+  if (leave.aborted) onLeave();
+  leave.addEventListener("abort", onLeave, { once: true });
+  const timer = jobAfterMs === undefined ? undefined : setTimeout(onLeave, jobAfterMs);
+  const running = run(own.signal);
+  try {
+    const result = await Promise.race([running, left.promise]);
+    if (result || !jobs.hasRoom) return await running;
+    const job = addBackgroundWork(jobs, {
+      title: name,
+      report: running.then(({ output, isError = false }) => ({ text: output, isError })),
+      stop: abort,
+      isStopped: () => own.signal.aborted,
+    });
+    return {
+      output: `The call takes long and continues as job ${job.id}. You are told when it has ended; job_output waits for it and gives its result, job_kill cancels it.`,
+      metadata: { jobId: job.id },
+    };
+  } finally {
+    clearTimeout(timer);
+    done();
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 function describeMissing({ server, tool }: ToolReference, tools: readonly CatalogTool[]): string {

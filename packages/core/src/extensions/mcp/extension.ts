@@ -21,6 +21,9 @@ import { createServerTools } from "./session-tools.ts";
 /** How long an idle screen waits before it starts the servers. */
 const START_AFTER_MS = 300;
 
+/** How long the model waits for a call before it continues as a job. */
+const LONG_CALL_MS = 120_000;
+
 /** Where the servers are configured. */
 interface ServersPlace {
   loaded: LoadedConfig;
@@ -81,6 +84,9 @@ export async function openServers({
         contextWindow: scope.contextWindow,
         files: { outputDirectory: () => scope.outputDirectory() },
         isAutomatic: () => scope.mode() === "auto",
+        jobs: scope.jobs,
+        // Without a user the run may end before the job does.
+        jobAfterMs: scope.isAttended ? LONG_CALL_MS : undefined,
         defersTools: () => scope.model().defersTools === true,
       });
       return {

@@ -61,8 +61,8 @@ describe("the tools of a server", () => {
       call("mcp__local__tool_321", { value: "x" }),
       { text: "Done." },
     ];
-    await stage.play(turns, auto, { defersTools: true });
-    const { results, requests } = await stage.play(turns, auto, { defersTools: true });
+    await stage.play(turns, { ...auto, properties: { defersTools: true } });
+    const { results, requests } = await stage.play(turns, { ...auto, properties: { defersTools: true } });
     const [search, called] = results;
     expect(search?.foundTools?.[0]).toBe("mcp__local__tool_321");
     expect(called?.output).toBe("tool_321 x");
@@ -237,6 +237,21 @@ describe("a call of a server's tool", () => {
     expect(results[1]?.output).toBe("Echo: hi");
     const states = events.flatMap((event) => (event.type === "mcp_server" ? [event.state] : []));
     expect(states).toEqual(["connecting", "ready", "failed", "connecting", "ready"]);
+  });
+
+  test("continues as a job once the user moves it to the background, and is cancelled with the job", async () => {
+    const stage = createServerStage({ local: testServer() });
+    const turns = [run("hang"), call("job_kill", { id: "1" }), run("cancelled"), { text: "Done." }];
+    const { results } = await stage.play(turns, {
+      ...auto,
+      onOpened: async ({ jobs }) => {
+        while (!jobs.hasForeground) await Bun.sleep(5);
+        jobs.leaveForeground();
+      },
+    });
+    expect(results[0]?.output).toStartWith("The call takes long and continues as job 1.");
+    expect(results[1]?.output).toContain("mcp__local__run");
+    expect(results[2]?.output).toBe("1");
   });
 
   test("fails with the same words if the server stops reading before it can be used", async () => {
