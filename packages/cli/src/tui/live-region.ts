@@ -299,7 +299,7 @@ function statusParts(status: Status): LinePart[] {
     ...(sessionTokens > 0 ? [{ rank: 10, text: `${formatTokens(sessionTokens)} tokens` }] : []),
     ...(cost === null ? [] : [{ rank: 6, text: formatCost(cost) }]),
     { rank: 1, text: approvalMode, style: MODE_STYLES[approvalMode] },
-    ...(jobs === 0 ? [] : [{ rank: 4, text: formatCount(jobs, "job") }]),
+    ...(jobs === 0 ? [] : [{ rank: 2, text: formatCount(jobs, "job") }]),
     ...(isSandboxed === undefined ? [] : [sandboxPart(isSandboxed)]),
     ...(gitBranch === undefined ? [] : [{ rank: 11, text: name(gitBranch) }]),
     placePart(cwd),

@@ -39,6 +39,15 @@ test("parts of the status line are dropped by width: directory except its name, 
   ]);
 });
 
+test("the number of jobs stays in the status line as long as the sandbox does", () => {
+  expect([80, 40, 36, 25].map((width) => line(width, { isSandboxed: false, jobs: 2 }))).toEqual([
+    "openrouter/vendor/model-1 · 20% context · $1.20 · ask · 2 jobs · unsandboxed",
+    "model-1 · ask · 2 jobs · no sandbox",
+    "model-1 · ask · 2 jobs · no sandbox",
+    "model-1 · ask",
+  ]);
+});
+
 test("the sandbox stays in the status line beside the mode when everything else but the model is dropped", () => {
   const shown = (isSandboxed: boolean) =>
     [150, 80, 40, 30, 27, 20].map((width) => line(width, { isSandboxed }));
