@@ -79,6 +79,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/network.ts")).runNetwork(rest, io, directory);
     case "mcp":
       return (await import("./commands/mcp.ts")).runMcp(rest, io, directory);
+    case "cost":
+      return (await import("./commands/cost.ts")).runCost(rest, io, directory);
     case "models":
       return (await import("./commands/models.ts")).runModels(rest, io, directory);
     case "export":

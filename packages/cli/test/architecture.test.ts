@@ -8,6 +8,7 @@ const SOURCE = join(import.meta.dir, "..", "src");
 const PACKAGES = new Set([
   "@agentclientprotocol/sdk",
   "@diligent/core/config",
+  "@diligent/core/cost",
   "@diligent/core/definitions",
   "@diligent/core/harness",
   "@diligent/core/history",

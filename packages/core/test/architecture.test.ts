@@ -45,6 +45,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "harness/types.ts",
     "harness/errors.ts",
   ],
+  "extensions/cost": [
+    "types.ts",
+    "history.ts",
+    "infrastructure",
+    "config/instructions.ts",
+    "config/system-prompt.ts",
+    "config/knowledge-instruction.md",
+    "provider",
+    "agent/cost.ts",
+    "session",
+    "harness/types.ts",
+  ],
   tools: ["types.ts", "tool", "infrastructure", "knowledge", "jobs"],
   "extensions/rules": [
     "infrastructure",

@@ -145,9 +145,9 @@ const TYPES = `
   LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice
   ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions
   Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome
-  PinnedMessages PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
+  PinnedMessages PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
   PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
-  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor
+  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestEntry RequestPrefix
   RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
   RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
   SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry

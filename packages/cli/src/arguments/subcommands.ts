@@ -324,6 +324,22 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  cost: {
+    about: "what a session cost, and why",
+    title: "what the requests of a session cost, by model and cause",
+    usage: [["[REF]", "session REF, or the last one, with its sub-agents"]],
+    sessionBehind: ["cost"],
+    options: [
+      JSON_OPTION,
+      { name: "format", value: "FORMAT", choices: ["text", "json"], help: "text (default) or json" },
+    ],
+    notes: [
+      REF,
+      "Each request is kept in the session's file with the tokens of its input by cause: parts of the system prompt, each tool, each MCP server, and the conversation by kind. Causes are estimates that add up to the provider's count. A break is a request whose cached beginning could not be used, with the reason and the extra cost.",
+      "Costs use the prices of the day of the request. An unknown price stays unknown: models in the configuration adds or corrects it.",
+    ],
+    isOfProject: true,
+  },
   models: {
     about: "list the models",
     title: "the models for --model and for the configuration",

@@ -67,6 +67,30 @@ function toParsed({ alias, value }: SubcommandOption): { type: "boolean" | "stri
   return { type: value === undefined ? "boolean" : "string", ...(alias !== undefined && { short: alias }) };
 }
 
+/** How a report is printed. */
+export type PrintedFormat = "text" | "json" | "html";
+
+/**
+ * The format that `--json`, `--html` or `--format` asks for.
+ * @throws UsageError for any other, and for two of them.
+ */
+export function readOutputFormat(
+  command: SubcommandName,
+  { switches, values }: Pick<SubcommandArguments, "switches" | "values">,
+): PrintedFormat {
+  const { options } = SUBCOMMAND_PAGES[command];
+  const choices = options.find(({ name }) => name === "format")?.choices ?? [];
+  const named = values.get("format");
+  if (named !== undefined && !choices.includes(named))
+    throw new UsageError(`${command}: --format ${named}: not one of ${choices.join(", ")}`);
+  const wanted = new Set([
+    ...["json", "html"].filter((name) => switches.has(name)),
+    ...(named ? [named] : []),
+  ]);
+  if (wanted.size > 1) throw new UsageError(`${command}: choose one of ${[...wanted].join(" and ")}`);
+  return wanted.has("json") ? "json" : wanted.has("html") ? "html" : "text";
+}
+
 /** The error for an unknown first word of a subcommand. */
 export function unknownAction(command: SubcommandName, action: string): UsageError {
   const nearest = nearestName(action, SUBCOMMAND_PAGES[command].words ?? []);

@@ -1,15 +1,13 @@
-import { findSession } from "@diligent/core/light";
-import { type NetworkRecord, readNetworkRecords, type SessionInfo } from "@diligent/core/run";
-import { listSessions, listUnreadableSessions, readSessionFile } from "@diligent/core/sessions";
+import { type NetworkRecord, readNetworkRecords } from "@diligent/core/run";
+import { readSessionFile } from "@diligent/core/sessions";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
+import { findShownSession } from "../session/find-shown-session.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
-import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { readSubcommandArguments } from "./arguments.ts";
-import { projectSessionsDir } from "./list.ts";
 
 /**
  * @param directory as given with `-C`.
@@ -29,24 +27,6 @@ export async function runNetwork(rest: readonly string[], io: CliIo, directory?:
   const text = switches.has("json") ? toJsonText(shown) : `${formatNetworkRecords(shown).join("\n")}\n`;
   io.stdout.write(switches.has("json") ? text : sanitizeTerminalText(text));
   return EXIT_SUCCESS;
-}
-
-/** The most recent session without a reference; undefined if there is none. */
-async function findShownSession(
-  reference: string | undefined,
-  cwd: string,
-  io: CliIo,
-): Promise<SessionInfo | undefined> {
-  const sessionsDir = projectSessionsDir(cwd, io);
-  const redactor = await openSavedRedactor(cwd, io.environment);
-  const sessions = await listSessions(sessionsDir, { redactor });
-  if (reference === undefined)
-    return sessions.find(({ archived, agent }) => !archived && agent === undefined);
-  return findSession(sessions, redactor.redact(reference), {
-    listUnreadable: () => listUnreadableSessions(sessionsDir),
-    areArchivedNumbered: true,
-    formatter: SESSION_FORMATTER,
-  });
 }
 
 const MAX_TEXT_COLUMNS = 200;

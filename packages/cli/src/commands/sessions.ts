@@ -15,6 +15,7 @@ import {
   type Message,
   messageText,
   pathTo,
+  type RequestEntry,
   readConversation,
   type SecretRedactor,
   type SessionEntry,
@@ -336,6 +337,8 @@ function formatEntry(entry: SessionEntry): string {
       return mark(entry.id, `sub-agent ${entry.agent}: session ${entry.sessionId}`);
     case "hook":
       return mark(entry.id, `hook ${entry.event}: ${entry.command} (${entry.outcome})`);
+    case "request":
+      return mark(entry.id, describeRequest(entry));
     case "custom":
       return mark(entry.id, `${entry.customType}: ${JSON.stringify(entry.data)}`);
     case "unknown":
@@ -343,6 +346,13 @@ function formatEntry(entry: SessionEntry): string {
     default:
       return assertNever(entry);
   }
+}
+
+function describeRequest({ modelId, purpose, usage, cost }: RequestEntry): string {
+  const input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const what = purpose === undefined ? "request" : `request (${purpose})`;
+  const price = cost === null ? "price unknown" : `$${cost.toFixed(4)}`;
+  return `${what} to ${modelId}: ${input} tokens in, ${usage.outputTokens} out, ${price}`;
 }
 
 function mark(id: string, text: string): string {

@@ -118,6 +118,7 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "todo":
     case "task_link":
     case "hook":
+    case "request":
     case "archive":
     case "custom":
     case "unknown":

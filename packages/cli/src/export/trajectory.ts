@@ -228,6 +228,7 @@ class TrajectoryBuilder {
       case "todo":
       case "task_link":
       case "hook":
+      case "request":
       case "archive":
       case "custom":
       case "unknown":

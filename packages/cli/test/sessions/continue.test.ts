@@ -41,7 +41,7 @@ describe("--continue", () => {
       .split("-");
     expect(stderr).toMatch(
       new RegExp(
-        `^Resuming session ${year}-${month}-${day}T\\d\\d:\\d\\d:\\d\\d\\.\\.\\. \\(just now, 2 messages, \\d+ bytes\\)\\n$`,
+        `^Resuming session ${year}-${month}-${day}T\\d\\d:\\d\\d:\\d\\d\\.\\.\\. \\(just now, 2 messages, 1 KB\\)\\n$`,
       ),
     );
     expect(said(savedMessages(place))).toEqual([

@@ -122,7 +122,7 @@ testUnless(mountObstacle)(
     const path = join(directory, "sessions", `${id}.jsonl`);
     const text = readFileSync(path, "utf8");
     const whole = parseLines(text.slice(0, text.lastIndexOf("\n")));
-    expect(whole.slice(0, 4).map(({ type }) => type)).toEqual(["session", "message", "message", "message"]);
+    expect(whole.slice(0, 4).map(({ type }) => type)).toEqual(["session", "message", "request", "message"]);
     Bun.spawnSync(["mount", "-o", "remount,size=1m", directory]);
     const next = await runDiligent(place, [...args, "-c", "on"]);
     expect(next.exitCode).toBe(0);

@@ -78,11 +78,13 @@ export function savedMessages(place: TemporaryProject, id = sessionIds(place)[0]
   );
 }
 
+/** The lines of a session file, without those that each request adds. */
 export function savedLines(
   place: TemporaryProject,
   id = sessionIds(place)[0] ?? "none",
 ): Record<string, unknown>[] {
-  return parseLines(readFileSync(join(place.project, ".diligent", "sessions", `${id}.jsonl`), "utf8"));
+  const text = readFileSync(join(place.project, ".diligent", "sessions", `${id}.jsonl`), "utf8");
+  return parseLines(text).filter(({ type }) => type !== "request");
 }
 
 /** The types of the lines of a session file, "session" for the first. */

@@ -56,6 +56,7 @@ export { findLeafId, pathTo, type SessionTreeNode } from "../session/tree.ts";
 export {
   type CompactionEntry,
   generateEntryId,
+  type RequestEntry,
   SESSION_VERSION,
   type SessionEntry,
   type SessionHeader,

@@ -227,6 +227,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     agent: options.child?.agent,
     model: () => current.model,
     mode: options.currentMode,
+    promptParts: () => prompt.current.parts,
     session: () => opened,
     runCommand: (command, signal) => runCommand(command, signal),
   };
@@ -277,7 +278,13 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     ],
     onInstructions: (found) => instructions.usePrompt(found),
   });
-  const services = openServices(options, { sessionId, tools, redactor, currentEntryId });
+  const services = openServices(options, {
+    sessionId,
+    tools,
+    redactor,
+    currentEntryId,
+    additions,
+  });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
   const wrapped = services.wrap(streamFunction, conditions);
   const parts = {
@@ -512,6 +519,7 @@ interface ServiceDeps {
   tools: readonly Tool[];
   redactor: SecretRedactor;
   currentEntryId(): string | undefined;
+  additions: readonly Pick<SessionAddition, "wrapRequests">[];
 }
 
 /** @throws UsageError when a log is requested and cannot be created. */
@@ -529,7 +537,7 @@ function openServices(
     toolLists,
     builtinTools = true,
   }: SessionOptions,
-  { sessionId, tools, redactor, currentEntryId }: ServiceDeps,
+  { sessionId, tools, redactor, currentEntryId, additions }: ServiceDeps,
 ): SessionServices {
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
   const { webSearch = false, permissions = [] } = loaded.config;
@@ -555,7 +563,8 @@ function openServices(
       const recorded = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
       const prepared = withPreparedCommands(recorded, commands.sandbox);
       const wrapped = offersWebSearch ? withWebSearch(prepared) : prepared;
-      return wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
+      const outer = wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
+      return additions.reduce((inner, addition) => addition.wrapRequests?.(inner) ?? inner, outer);
     },
     close() {
       checkpoints.close();

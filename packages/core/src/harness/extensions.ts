@@ -80,6 +80,11 @@ const LOADERS: readonly ExtensionLoader[] = [
     load: async (place) => (await import("../extensions/mcp/extension.ts")).openServers(place),
   },
   {
+    name: "cost",
+    isWanted: () => true,
+    load: async () => (await import("../extensions/cost/extension.ts")).createCost(),
+  },
+  {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>

@@ -1,6 +1,7 @@
 import type { AgentEvent, AgentLoopConfig, NoticeLevel } from "../agent/types.ts";
 import type { Grant } from "../approval/grants.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
+import type { SystemPromptSections } from "../config/system-prompt.ts";
 import type { CheckKind } from "../extensions/evidence/types.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
@@ -285,6 +286,8 @@ export interface SessionScope {
   /** The model of the next request. */
   model(): Model;
   mode(): ApprovalMode;
+  /** The parts of the current system prompt. */
+  promptParts(): SystemPromptSections;
   /** Undefined while the session is being opened. */
   session(): SessionManager | undefined;
   /**
@@ -316,6 +319,8 @@ export interface SessionAddition {
   afterCall?: AgentLoopConfig["afterCall"];
   /** See `SessionManagerConfig`. */
   checkPrompt?: SessionManagerConfig["checkPrompt"];
+  /** Wraps every model request of the session, those outside of its conversation too. */
+  wrapRequests?(stream: StreamFunction): StreamFunction;
   /** Called once, when the session is closed. */
   close?(): void;
 }

@@ -30,8 +30,10 @@ import type {
   CompactionOutcome,
   CompactionUndoOutcome,
   CustomEntry,
+  EntryBase,
   PinnedMessages,
   PinOutcome,
+  RequestEntry,
   SessionHeader,
   SessionInfo,
   TaskLinkEntry,
@@ -360,6 +362,11 @@ export class SessionManager {
     // Before a run has begun, its first event is still to come.
     if (this.isCheckingPrompt) this.pendingNotices.push({ type: "hook", ...run });
     else this.report({ type: "hook", ...run });
+  }
+
+  /** Keeps what a request has cost. */
+  noteRequest(request: Omit<RequestEntry, keyof EntryBase | "type">): void {
+    this.session.log.annotate((location) => ({ type: "request", ...location, ...request }));
   }
 
   /** True while a run is active. */

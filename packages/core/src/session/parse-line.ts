@@ -13,7 +13,11 @@ import type {
   BranchSummaryEntry,
   CompactionDetails,
   CompactionEntry,
+  PrefixBreak,
+  PrefixBreakCause,
   PruneEntry,
+  RequestEntry,
+  RequestPrefix,
   SessionEntry,
 } from "./types.ts";
 
@@ -132,6 +136,8 @@ function readKnownEntry(
       if (typeof durationMs !== "number" || typeof outcome !== "string") return undefined;
       return { ...value, type, ...position, event, command, durationMs, outcome };
     }
+    case "request":
+      return readRequest(value, position);
     case "archive": {
       const { type, archived } = value;
       return typeof archived === "boolean" ? { ...value, type, ...position, archived } : undefined;
@@ -307,6 +313,74 @@ export function readCompaction(value: JsonObject, position: EntryPosition): Comp
     ...(recall === false && { recall }),
     ...(checklist && { todos: checklist }),
   };
+}
+
+/** Undefined without the model. Parts that another program has damaged are left out. */
+function readRequest(value: JsonObject, position: EntryPosition): RequestEntry | undefined {
+  const { provider, modelId, purpose, sent, cost, parts, prefix, break: broken, ...rest } = value;
+  if (typeof provider !== "string" || typeof modelId !== "string") return undefined;
+  const counts = isObject(parts) ? Object.entries(parts) : [];
+  const known = readPrefix(prefix);
+  const explained = readBreak(broken);
+  return {
+    ...rest,
+    type: "request",
+    ...position,
+    provider,
+    modelId,
+    ...((purpose === "summary" || purpose === "knowledge") && { purpose }),
+    sent: typeof sent === "string" ? sent : position.timestamp,
+    usage: readUsage(value.usage),
+    cost: isAmount(cost) ? cost : null,
+    parts: Object.fromEntries(
+      counts.flatMap(([cause, tokens]) => (isAmount(tokens) ? [[cause, tokens]] : [])),
+    ),
+    ...(known && { prefix: known }),
+    ...(explained && { break: explained }),
+  };
+}
+
+function readPrefix(value: unknown): RequestPrefix | undefined {
+  if (!isObject(value)) return undefined;
+  const { tools, system, messages, history, effort } = value;
+  if (!isString(tools) || !isString(system) || !isCount(messages) || !isString(history)) return undefined;
+  return { tools, system, messages, history, ...(isString(effort) && { effort }) };
+}
+
+const BREAK_CAUSES = {
+  model: true,
+  thinking: true,
+  tools: true,
+  instructions: true,
+  compaction: true,
+  prune: true,
+  rewind: true,
+  expiry: true,
+} as const satisfies Record<PrefixBreakCause, true>;
+
+const BREAK_PLACES = ["model", "tools", "system", "messages", "end"] as const;
+
+function readBreak(value: unknown): PrefixBreak | undefined {
+  if (!isObject(value)) return undefined;
+  const { why, messagesBefore, detail, tokens, cost } = value;
+  const at = BREAK_PLACES.find((each) => each === value.at);
+  if (at === undefined || !isBreakCause(why)) return undefined;
+  return {
+    why,
+    at,
+    ...(isCount(messagesBefore) && { messagesBefore }),
+    ...(isString(detail) && { detail }),
+    tokens: isAmount(tokens) ? tokens : 0,
+    cost: isAmount(cost) ? cost : null,
+  };
+}
+
+function isBreakCause(value: unknown): value is PrefixBreakCause {
+  return isString(value) && Object.hasOwn(BREAK_CAUSES, value);
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
 /** Undefined unless all are items of a checklist. */

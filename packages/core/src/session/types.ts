@@ -1,5 +1,5 @@
-import type { Effort } from "../provider/types.ts";
-import type { Message, TodoItem } from "../types.ts";
+import type { Effort, RequestPurpose } from "../provider/types.ts";
+import type { Message, TodoItem, Usage } from "../types.ts";
 
 export { generateEntryId, generateSessionId } from "../infrastructure/runtime.ts";
 
@@ -109,6 +109,69 @@ export interface HookEntry extends EntryBase {
   command: string;
   durationMs: number;
   outcome: string;
+}
+
+/** Why a request could not use what the provider had cached of the one before it. */
+export type PrefixBreakCause =
+  /** Another model answers, or the model thinks differently. */
+  | "model"
+  | "thinking"
+  /** Other tools, or other definitions of them. */
+  | "tools"
+  /** The system prompt has changed: instructions, knowledge, skills, the date. */
+  | "instructions"
+  | "compaction"
+  | "prune"
+  /** The conversation continues after an earlier entry. */
+  | "rewind"
+  /** Nothing has changed: the provider has dropped it. */
+  | "expiry";
+
+/** A request whose beginning the provider had to read again. */
+export interface PrefixBreak {
+  why: PrefixBreakCause;
+  /** The part of the request from which on it differs; `end` if it does not. */
+  at: "model" | "tools" | "system" | "messages" | "end";
+  /** The number of its messages before that. */
+  messagesBefore?: number;
+  /** A clause for people: the models, the tools, the time since the last request. */
+  detail?: string;
+  /** Tokens that were sent before and had to be read again. */
+  tokens: number;
+  /** What they cost more than from the cache, in US dollars; null if a price is unknown. */
+  cost: number | null;
+}
+
+/** What a request began with, to recognize it in the next one: digests of its parts. */
+export interface RequestPrefix {
+  tools: string;
+  system: string;
+  /** The number of messages, and a digest of all of them. */
+  messages: number;
+  history: string;
+  effort?: string;
+}
+
+/**
+ * A model request that was answered, or charged. Its parent is the last entry that it sent, and that of the reply. It
+ * follows the request, so a session that ended in between has a reply without one.
+ */
+export interface RequestEntry extends EntryBase {
+  type: "request";
+  provider: string;
+  modelId: string;
+  /** For a request outside the conversation. */
+  purpose?: RequestPurpose;
+  /** When it was sent, ISO 8601. */
+  sent: string;
+  usage: Usage;
+  /** US dollars at the prices of that day; null if they are unknown. */
+  cost: number | null;
+  /** The tokens of its input by cause; see `countParts`. */
+  parts: Record<string, number>;
+  /** For a request of the conversation. */
+  prefix?: RequestPrefix;
+  break?: PrefixBreak;
 }
 
 /** Archives the session, or restores it to lists. A session that continues with a message is restored as well. */
@@ -236,6 +299,7 @@ export type SessionEntry =
   | TodoEntry
   | TaskLinkEntry
   | HookEntry
+  | RequestEntry
   | ArchiveEntry
   | CustomEntry
   | UnknownEntry;

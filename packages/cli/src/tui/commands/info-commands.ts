@@ -1,5 +1,5 @@
 import { measureSystemPrompt, type PromptShares } from "@diligent/core/interactive";
-import type { ContextUsage } from "@diligent/core/run";
+import { type ContextUsage, findKnownModel, type SessionEntry } from "@diligent/core/run";
 import { chooseApprovalMode, RULE_SYNTAX, readApprovalMode } from "../../approval/permissions.ts";
 import { APPROVAL_MODES } from "../../arguments/command.ts";
 import { formatTokens } from "../../print/summary.ts";
@@ -7,9 +7,8 @@ import { toSingleLine } from "../../text/terminal-text.ts";
 import { VERSION } from "../../version.ts";
 import { type DescribedKeys, describeKeys, keyTexts, nameForPeople } from "../keys/keymap.ts";
 import { formatCost } from "../live-region.ts";
-import { countSpends, type ModelSpend, sumCosts } from "../session-status.ts";
 import { showPath } from "../text.ts";
-import { formatNumber, formatRows, note, type SlashCommand, widthOf } from "./types.ts";
+import { formatNumber, formatRows, note, type SlashCommand } from "./types.ts";
 
 /** `/config`: the settings of this session, which were read when it was opened. */
 export const CONFIG: SlashCommand = {
@@ -100,52 +99,26 @@ function toBar(share: number): string {
   return "■".repeat(Math.max(0, Math.min(BAR_COLUMNS, Math.round(share * BAR_COLUMNS))));
 }
 
-/** `/cost`: the usage per model on all branches; a list instead of a table on a narrow screen. */
+/** `/cost`: what the session and its sub-agents cost, by model and cause, and where the cache broke. */
 export const COST: SlashCommand = {
   name: "cost",
   aliases: ["usage"],
-  description: "Tokens and dollars of this session, by model",
+  description: "Tokens and dollars of this session, and why",
   isAlwaysPossible: true,
   async run(_, context) {
-    const { session, model } = await context.session();
-    const spends = countSpends(session.branches.entries, model);
-    if (spends.length === 0) return note(context, "No requests in this session yet.");
-    const total = sumCosts(spends, model);
-    const rows = [HEADINGS, ...spends.map(toRow)];
-    const wide = formatRows(rows, { right: [1, 2, 3, 4, 5, 6] });
-    const isTable = !context.isPlain && widthOf(wide) <= context.columns();
-    const table = isTable ? wide : spends.map(toList).join("\n\n");
-    context.print(
-      [
-        "Cost of this session",
-        "",
-        table,
-        "",
-        `  Total: ${total === null ? "unknown" : formatCost(total)}`,
-        ...HINTS,
-      ].join("\n"),
-    );
+    const { session, model, sessionsDirectory } = await context.session();
+    const { header, entries } = session.branches;
+    const own = { header, entries };
+    const isAnswered = ({ type }: SessionEntry) => type === "message" || type === "request";
+    if (!entries.some(isAnswered)) return note(context, "No requests in this session yet.");
+    const { readChildren, reportCost } = await import("@diligent/core/cost");
+    const { formatCostReport } = await import("../../cost/format-cost.ts");
+    const findPrice = (id: string) => (id === model.id ? model : findKnownModel(id));
+    const report = reportCost([own, ...readChildren(sessionsDirectory, own)], findPrice);
+    const layout = { columns: context.columns(), hasBars: !context.isPlain };
+    context.print(["Cost of this session", "", ...formatCostReport(report, layout)].join("\n"));
   },
 };
-
-const HEADINGS = ["model", "answers", "input", "output", "from cache", "to cache", "cost"];
-
-const HINTS = [
-  "  Includes all branches, at today's prices. Summary requests are not saved in",
-  "  the session file; the status line includes those of this run.",
-];
-
-/** One below the other, for a narrow screen. */
-function toList(spend: ModelSpend): string {
-  const values = toRow(spend);
-  return formatRows(HEADINGS.map((heading, index) => [heading, values[index] ?? ""]));
-}
-
-function toRow({ modelId, requests, usage, cost }: ModelSpend): string[] {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-  const counts = [requests, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
-  return [modelId, ...counts.map(formatNumber), cost === null ? "unknown" : formatCost(cost)];
-}
 
 /**
  * `/help`: the available commands, and other line prefixes; without a screen, only the commands that need

@@ -165,6 +165,7 @@ const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
   "todo",
   "task_link",
   "hook",
+  "request",
   "archive",
   "custom",
   "unknown",
@@ -256,6 +257,7 @@ function textOf(entry: SessionEntry): string {
     case "todo":
     case "task_link":
     case "hook":
+    case "request":
     case "archive":
     case "custom":
     case "unknown":

@@ -1,0 +1,12 @@
+/** What sessions have cost, for the commands that show it. */
+export {
+  type BreakCost,
+  type CostReport,
+  type CountedSession,
+  listRequests,
+  type RequestCost,
+  reportCost,
+  sumCauses,
+} from "./cost-report.ts";
+export { describePrice } from "./price-source.ts";
+export { readChildren, readWithChildren } from "./read-sessions.ts";

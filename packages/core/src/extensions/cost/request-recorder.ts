@@ -1,0 +1,66 @@
+import { computeCost } from "../../agent/cost.ts";
+import type { SessionScope } from "../../harness/types.ts";
+import type { Model, StreamContext, StreamOptions } from "../../provider/types.ts";
+import type { RequestEntry, SessionEntry } from "../../session/types.ts";
+import type { Usage } from "../../types.ts";
+import { countParts, scaleParts } from "./count-parts.ts";
+import { describePrefix, explainBreak, type SentRequest } from "./explain-break.ts";
+
+/** A request as it was sent. */
+interface RecordedRequest {
+  model: Model;
+  context: StreamContext;
+  options: Pick<StreamOptions, "purpose" | "effort">;
+  /** Milliseconds since the epoch. */
+  sentMs: number;
+}
+
+/** Adds an entry for each request of a session. */
+export class RequestRecorder {
+  /** The last request of the conversation, and the number of entries that the session had then. */
+  private last: { sessionId: string; request: SentRequest; entries: number } | undefined;
+
+  constructor(private readonly scope: Pick<SessionScope, "session" | "promptParts">) {}
+
+  record({ model, context, options, sentMs }: RecordedRequest, usage: Usage): void {
+    const session = this.scope.session();
+    if (!session) return;
+    const { purpose, effort } = options;
+    const total = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+    const parts = scaleParts(countParts(context, this.scope.promptParts()), total);
+    const { id: modelId, provider } = model;
+    const request = {
+      ...{ provider, modelId, ...(purpose && { purpose }) },
+      sent: new Date(sentMs).toISOString(),
+      ...{ usage, cost: computeCost(usage, model), parts },
+    };
+    if (purpose !== undefined) {
+      session.noteRequest(request);
+      return;
+    }
+    const { prefix, details } = describePrefix(context, effort);
+    const sent = { modelId, provider, prefix, details, usage, sentMs };
+    const { entries } = session.branches;
+    const before = this.findLast(session.sessionId, entries);
+    const entriesSince = before ? entries.slice(before.entries) : [];
+    const broken = before && explainBreak(before.request, { ...sent, model, context, parts, entriesSince });
+    session.noteRequest({ ...request, prefix, ...(broken && { break: broken }) });
+    this.last = { sessionId: session.sessionId, request: sent, entries: session.branches.entries.length };
+  }
+
+  /** The request before, which may be one of an earlier run of the program. */
+  private findLast(sessionId: string, entries: readonly SessionEntry[]): typeof this.last {
+    if (this.last?.sessionId === sessionId) return this.last;
+    const at = entries.findLastIndex((entry) => entry.type === "request" && entry.prefix !== undefined);
+    const entry = entries[at];
+    if (entry?.type !== "request" || !entry.prefix) return undefined;
+    return { sessionId, request: toSentRequest(entry, entry.prefix), entries: at + 1 };
+  }
+}
+
+function toSentRequest(
+  { modelId, provider, usage, sent }: RequestEntry,
+  prefix: SentRequest["prefix"],
+): SentRequest {
+  return { modelId, provider, prefix, usage, sentMs: Date.parse(sent) };
+}
