@@ -69,6 +69,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/agents.ts")).runAgents(rest, io, directory);
     case "rules":
       return (await import("./commands/rules.ts")).runRules(rest, io, directory);
+    case "plugins":
+      return (await import("./commands/plugins.ts")).runPlugins(rest, io);
     case "skills":
       return (await import("./commands/skills.ts")).runSkills(rest, io, directory);
     case "history":

@@ -15,6 +15,7 @@ const PACKAGES = new Set([
   "@diligent/core/interactive",
   "@diligent/core/light",
   "@diligent/core/mcp",
+  "@diligent/core/plugins",
   "@diligent/core/mcp-sign-in",
   "@diligent/core/permissions",
   "@diligent/core/protocol",

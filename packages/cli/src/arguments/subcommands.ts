@@ -299,6 +299,28 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  plugins: {
+    about: "add and update plugins",
+    title: "packages of skills, commands, sub-agents, hooks and servers in Claude Code's layout",
+    usage: [
+      ["[list]", "list them with their sources and commits"],
+      ["add URL[@REF]", "fetch one with git, show what would become active, then ask"],
+      ["add PATH[@REF]", "the same from a repository or a directory on this machine"],
+      ["update [NAME]", "fetch it, or all, again, show the differences, then ask"],
+      ["remove NAME", "remove it with its files"],
+    ],
+    words: ["list", "add", "update", "remove"],
+    options: [
+      { name: "plugin", value: "NAME", help: "with add: the one to add, where a repository lists several" },
+      YES_OPTION,
+      JSON_OPTION,
+    ],
+    notes: [
+      "Nothing of a plugin runs when it is added: git fetches one commit without hooks, filters and submodules. What is added is kept in your data directory, and is active in all projects as long as its files stay as they were shown. Its hooks and servers run in the sandbox. REF is a branch, a tag or a commit.",
+      "Without a terminal there is no one to ask: use --yes, else the exit code is 2. Exit code 1: it could not be fetched, or cannot be used.",
+    ],
+    isOfProject: false,
+  },
   agents: {
     about: "list the sub-agents",
     title: "the sub-agents that a session here can use",

@@ -1,4 +1,4 @@
-import { listAgents, openProjectTrust } from "@diligent/core/definitions";
+import { listAgents, openProjectTrust, readPlugins } from "@diligent/core/definitions";
 import { loadConfig } from "@diligent/core/harness";
 import { isSubcommandWord } from "../arguments/subcommands.ts";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
@@ -24,7 +24,8 @@ export async function runAgents(rest: readonly string[], io: CliIo, directory?: 
   const { environment } = io;
   const loaded = await loadConfig(cwd, environment);
   const trust = () => openProjectTrust(loaded, { environment });
-  const { agents, waiting, skipped } = await listAgents({ cwd, environment, loaded, trust });
+  const plugins = () => readPlugins(environment);
+  const { agents, waiting, skipped } = await listAgents({ cwd, environment, loaded, trust, plugins });
   const all = [
     ...agents.map((agent) => ({ ...agent, state: "ready" })),
     ...waiting.map((agent) => ({ ...agent, state: "untrusted" })),

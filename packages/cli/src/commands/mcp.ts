@@ -32,7 +32,9 @@ export async function runMcp(rest: readonly string[], io: CliIo, directory?: str
   const [action = "list", name, ...more] = given.words;
   const cwd = resolveDirectory(directory, io.cwd);
   if (action === "serve" && name === undefined) return (await import("./mcp-serve.ts")).serveMcp(io, cwd);
-  const place = { loaded: await loadConfig(cwd, io.environment), environment: io.environment };
+  const { readPlugins } = await import("@diligent/core/definitions");
+  const { active: plugins } = await readPlugins(io.environment);
+  const place = { loaded: await loadConfig(cwd, io.environment), environment: io.environment, plugins };
   if (action === "list" && name === undefined)
     return listServers(place, { io, isJson: given.switches.has("json") });
   if (action === "import" && name === undefined)

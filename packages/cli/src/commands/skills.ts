@@ -6,6 +6,7 @@ import {
   type ListedSkill,
   listSkills,
   openProjectTrust,
+  readPlugins,
   readSkillText,
 } from "@diligent/core/definitions";
 import { loadConfig } from "@diligent/core/harness";
@@ -47,7 +48,8 @@ async function findAll({ io, cwd }: SkillsCall) {
   const { environment } = io;
   const loaded = await loadConfig(cwd, environment);
   const trust = () => openProjectTrust(loaded, { environment });
-  return { loaded, ...(await listSkills({ cwd, environment, loaded, trust })) };
+  const plugins = () => readPlugins(environment);
+  return { loaded, ...(await listSkills({ cwd, environment, loaded, trust, plugins })) };
 }
 
 async function list(call: SkillsCall): Promise<number> {
@@ -77,9 +79,9 @@ async function list(call: SkillsCall): Promise<number> {
 const MAX_COLUMNS = 160;
 
 function toFacts(skill: ListedSkill): object {
-  const { name, description, path, shown, state, boundary, warnings, allowedTools } = skill;
+  const { name, description, path, shown, state, boundary, plugin, warnings, allowedTools } = skill;
   const { isModelInvocable, isUserInvocable } = skill;
-  const source = boundary === undefined ? "user" : "project";
+  const source = plugin ? `plugin ${plugin.name}` : boundary === undefined ? "user" : "project";
   return {
     ...{ name, description, path, shown, source, state },
     ...{ isModelInvocable, isUserInvocable, allowedTools, warnings },

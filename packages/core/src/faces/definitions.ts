@@ -1,5 +1,6 @@
 /** What the commands about definitions need: rules, skills, sub-agents, and the trust in those of a project. */
 
+export { readPlugins } from "../extensions/plugins/plugin-paths.ts";
 export { describeGuards } from "../extensions/rules/describe-guard.ts";
 export { checkRuleFile, findRules, type PlacedRule } from "../extensions/rules/find-rules.ts";
 export type { Rule } from "../extensions/rules/types.ts";

@@ -55,7 +55,7 @@ export function findName(entered: string, names: readonly string[]): string | un
   return [entered, ...PREFIXES.map((prefix) => prefix + entered)].find((name) => names.includes(name));
 }
 
-const SKILL_MENTION = /(?<=^|[\s("'])\$([a-z0-9]+(?:-[a-z0-9]+)*)(?=$|[\s.,;:!?)"'])/g;
+const SKILL_MENTION = /(?<=^|[\s("'])\$((?:[\w.-]+:)?[a-z0-9]+(?:-[a-z0-9]+)*)(?=$|[\s.,;:!?)"'])/g;
 
 async function expandSkills(
   text: string,

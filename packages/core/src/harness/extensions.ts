@@ -5,8 +5,10 @@ import type { ProjectTrust } from "../config/trust-items.ts";
 import type { SessionAgents } from "../extensions/agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
 import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../extensions/definitions/directories.ts";
+import type { ActivePlugins } from "../extensions/definitions/plugin.ts";
 import type { CheckKind } from "../extensions/evidence/types.ts";
 import { mayHaveHooks } from "../extensions/hooks/hook-files.ts";
+import { mayHavePlugins } from "../extensions/plugins/plugin-paths.ts";
 import { type Environment, sleep } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
@@ -22,6 +24,8 @@ export interface ExtensionPlace {
   isPersistent: boolean;
   /** Decides which definitions of the project take effect; loaded on first use. */
   trust(): Promise<ProjectTrust>;
+  /** The user's plugins; read on first use. */
+  plugins(): Promise<ActivePlugins>;
   /** What a run may not end without; see `HarnessOverrides`. */
   requiredEvidence?: readonly CheckKind[] | undefined;
   /** To open further sessions; they get the same extensions. */
@@ -49,8 +53,14 @@ const SETTLE_MS = 1_000;
 /** In the order in which their tools and prompt sections appear. */
 const LOADERS: readonly ExtensionLoader[] = [
   {
+    name: "plugins",
+    isWanted: ({ environment }) => mayHavePlugins(environment),
+    load: async (place) => (await import("../extensions/plugins/extension.ts")).openPlugins(place),
+  },
+  {
     name: "hooks",
-    isWanted: ({ loaded }) => mayHaveHooks(loaded.projectRoot, loaded.config),
+    isWanted: ({ loaded, environment }) =>
+      mayHaveHooks(loaded.projectRoot, loaded.config) || mayHavePlugins(environment),
     load: async (place) => (await import("../extensions/hooks/extension.ts")).openHooks(place),
   },
   {
@@ -62,18 +72,21 @@ const LOADERS: readonly ExtensionLoader[] = [
   {
     name: "skills",
     isWanted: ({ cwd, loaded, environment }) =>
-      hasDefinitions({ cwd, root: loaded.projectRoot, environment }, SKILL_LOCATIONS),
+      hasDefinitions({ cwd, root: loaded.projectRoot, environment }, SKILL_LOCATIONS) ||
+      mayHavePlugins(environment),
     load: async (place) => (await import("./prompts/skills.ts")).openSkills(place),
   },
   {
     name: "commands",
     isWanted: ({ cwd, loaded, environment }) =>
-      hasDefinitions({ cwd, root: loaded.projectRoot, environment }, COMMAND_LOCATIONS),
+      hasDefinitions({ cwd, root: loaded.projectRoot, environment }, COMMAND_LOCATIONS) ||
+      mayHavePlugins(environment),
     load: async (place) => (await import("./prompts/prompt-commands.ts")).openPromptCommands(place),
   },
   {
     name: "mcp",
-    isWanted: ({ loaded: { config, servers, projectRoot } }) =>
+    isWanted: ({ environment, loaded: { config, servers, projectRoot } }) =>
+      mayHavePlugins(environment) ||
       config.mcpServers !== undefined ||
       Object.keys(servers.untrusted).length > 0 ||
       existsSync(join(projectRoot, ".mcp.json")),

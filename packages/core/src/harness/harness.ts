@@ -5,6 +5,8 @@ import type { LoadedConfig, LoadOptions } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
 import { SessionAgents } from "../extensions/agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
+import type { ActivePlugins } from "../extensions/definitions/plugin.ts";
+import { readPlugins } from "../extensions/plugins/plugin-paths.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
@@ -152,6 +154,7 @@ export class ProjectHarness implements Harness {
   private readonly endings: Promise<void>[] = [];
   private readonly extensions: HarnessExtensions;
   private trust: Promise<ProjectTrust> | undefined;
+  private plugins: Promise<ActivePlugins> | undefined;
   /** What the sub-agents of each open session take over. */
   private readonly parents = new Map<SessionManager, ParentSession>();
   private readonly agentSets = new Map<string, SessionAgents>();
@@ -169,6 +172,7 @@ export class ProjectHarness implements Harness {
       isPersistent: overrides.persist ?? true,
       requiredEvidence: overrides.requiredEvidence,
       trust: () => this.openTrust(),
+      plugins: () => this.openPlugins(),
       harness: this,
       hasBuiltinTools: overrides.builtinTools ?? true,
       agentsOf: (sessionId) => this.agentsOf(sessionId),
@@ -259,6 +263,11 @@ export class ProjectHarness implements Harness {
       openProjectTrust(loaded, { environment, trustedOnce: overrides.trustedOnce }),
     );
     return this.trust;
+  }
+
+  private openPlugins(): Promise<ActivePlugins> {
+    this.plugins ??= readPlugins(this.environment);
+    return this.plugins;
   }
 
   flush(): void {

@@ -42,17 +42,18 @@ export async function openSubAgents(place: ExtensionPlace): Promise<HarnessExten
 }
 
 /** Where definitions are looked for. */
-type AgentPlace = Pick<ExtensionPlace, "cwd" | "environment" | "loaded" | "trust">;
+type AgentPlace = Pick<ExtensionPlace, "cwd" | "environment" | "loaded" | "trust" | "plugins">;
 
 /** The sub-agents for a place, those of its project that wait for trust, and the files that define none. */
-export async function listAgents({ cwd, environment, loaded, trust }: AgentPlace): Promise<FoundAgents> {
+export async function listAgents({ cwd, environment, loaded, ...place }: AgentPlace): Promise<FoundAgents> {
   const { config, projectRoot: root } = loaded;
-  const here = { cwd, root, environment };
+  const { active: plugins } = await place.plugins();
+  const here = { cwd, root, environment, plugins };
   // Most projects have no files with definitions, and then their reader is not loaded.
   if (!hasDefinitions(here, AGENT_LOCATIONS))
     return { agents: configuredAgents(config), waiting: [], skipped: [] };
   const { findAgents } = await import("../extensions/agents/find-agents.ts");
-  return findAgents({ ...here, config, trust: await trust() });
+  return findAgents({ ...here, config, trust: await place.trust() });
 }
 
 function describeSkippedAgents(count: number): Notice[] {

@@ -107,7 +107,15 @@ test("what the program loads itself is loaded once, only where it is wanted, and
   const extensions = new HarnessExtensions(
     [given],
     {
-      ...{ cwd, environment, loaded, isPersistent: false, harness, hasBuiltinTools: false },
+      ...{
+        cwd,
+        environment,
+        loaded,
+        isPersistent: false,
+        harness,
+        plugins: async () => ({ active: [], inactive: [], problems: [] }),
+        hasBuiltinTools: false,
+      },
       trust: () => Promise.reject(new Error("not used")),
       agentsOf: () => new SessionAgents(),
       openAgent: () => Promise.reject(new Error("There are no sub-agents here.")),

@@ -5,11 +5,14 @@ import { readDirectory } from "../../infrastructure/fs/directory.ts";
 import { revealInvisible } from "../../infrastructure/text/unicode.ts";
 import {
   AGENT_LOCATIONS,
+  belongsToProject,
   type DefinitionDirectory,
   type DefinitionPlace,
   findDefinitionDirectories,
   findNestedDirectories,
+  toQualifiedName,
 } from "../definitions/directories.ts";
+import { PLUGIN_ROOT_VARIABLE } from "../definitions/plugin.ts";
 import { readDefinition } from "../definitions/read-definition.ts";
 import { BUILT_IN_AGENTS } from "./built-in.ts";
 import { applyAgentSettings } from "./configured-agents.ts";
@@ -42,13 +45,13 @@ interface FindOptions extends DefinitionPlace {
 export async function findAgents({ config, trust, ...place }: FindOptions): Promise<FoundAgents> {
   const read = await readAgents(findDefinitionDirectories(place, AGENT_LOCATIONS));
   const files = read.flatMap((each) => ("reason" in each ? [] : [each]));
-  const ofProject = files.flatMap((file) => (file.item === undefined ? [] : [file.item]));
+  const ofProject = files.flatMap(({ item, needsTrust }) => (needsTrust ? [item] : []));
   const trusted = new Set(await trust.selectTrusted(AGENT_TRUST, ofProject));
-  const isUsed = ({ item }: AgentFile) => item === undefined || trusted.has(item);
+  const isUsed = ({ item, needsTrust }: AgentFile) => !needsTrust || trusted.has(item);
   const found = new Map<string, AgentDefinition>();
   // The weakest first: a stronger one takes its place.
-  for (const { definition } of [...BUILT_IN_AGENTS.map(toFile), ...files.filter(isUsed).reverse()])
-    found.set(definition.name, definition);
+  const used = files.filter(isUsed).map(({ definition }) => definition);
+  for (const definition of [...BUILT_IN_AGENTS, ...used.reverse()]) found.set(definition.name, definition);
   return {
     agents: applyAgentSettings([...found.values()], config),
     skipped: read.flatMap((each) => ("reason" in each ? [each] : [])),
@@ -56,14 +59,22 @@ export async function findAgents({ config, trust, ...place }: FindOptions): Prom
   };
 }
 
-function toFile(definition: AgentDefinition): AgentFile {
-  return { definition, item: undefined };
+/** The sub-agents in these directories, as the user decides about them, and the files that define none. */
+export async function readAgentItems(
+  directories: readonly DefinitionDirectory[],
+): Promise<{ items: TrustItem[]; skipped: SkippedAgent[] }> {
+  const read = await readAgents(directories);
+  return {
+    items: read.flatMap((each) => ("reason" in each ? [] : [each.item])),
+    skipped: read.flatMap((each) => ("reason" in each ? [each] : [])),
+  };
 }
 
-/** A definition with what trust in it depends on; `item` is undefined for a file of the user. */
+/** A definition with what trust in it depends on. */
 interface AgentFile {
   definition: AgentDefinition;
-  item: TrustItem | undefined;
+  item: TrustItem;
+  needsTrust: boolean;
 }
 
 const MAX_FILES = 1_000;
@@ -75,7 +86,7 @@ async function readAgents(
   const read: (AgentFile | SkippedAgent)[] = [];
   const realPaths = new Set<string>();
   for (const directory of directories) {
-    for (const path of listFiles(directory.path)) {
+    for (const path of listFiles(directory)) {
       const shown = revealInvisible(join(directory.shown, path.slice(directory.path.length)));
       const reading = await readDefinition(path, directory);
       if (reading.kind === "missing") continue;
@@ -98,18 +109,29 @@ function toAgentFile(
   definition: AgentDefinition,
   { shown, directory, sha256 }: { shown: string; directory: DefinitionDirectory; sha256: string },
 ): AgentFile {
-  if (directory.boundary === undefined) return { definition, item: undefined };
-  const { name, description, tools, model } = definition;
+  const { plugin } = directory;
+  const prompt = plugin
+    ? definition.prompt.replaceAll(`\${${PLUGIN_ROOT_VARIABLE}}`, () => plugin.root)
+    : definition.prompt;
+  const own = { ...definition, prompt, name: toQualifiedName(definition.name, plugin) };
+  return { definition: own, item: toItem(own, shown, sha256), needsTrust: belongsToProject(directory) };
+}
+
+function toItem(
+  { name, description, tools, model }: AgentDefinition,
+  shown: string,
+  sha256: string,
+): TrustItem {
   const details = {
     description,
     tools: tools.allowed?.join(", ") ?? "all of the session",
     ...(model !== undefined && { model }),
   };
-  return { definition, item: { kind: AGENT_TRUST.kind, name, path: shown, details, sha256 } };
+  return { kind: AGENT_TRUST.kind, name, path: shown, details, sha256 };
 }
 
 /** Markdown files, also in subdirectories, sorted; links to files are followed, links to directories are not. */
-function listFiles(root: string): string[] {
+function listFiles({ path: root, only }: DefinitionDirectory): string[] {
   const files: string[] = [];
   let level = [root];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
@@ -117,6 +139,7 @@ function listFiles(root: string): string[] {
     for (const directory of level) {
       for (const { name, kind } of readEntries(directory)) {
         if (files.length >= MAX_FILES) return files;
+        if (only !== undefined && depth === 0 && name !== only) continue;
         if (kind === "directory") next.push(join(directory, name));
         else if (name.endsWith(".md") && name.toLowerCase() !== "readme.md" && kind !== "other")
           files.push(join(directory, name));
@@ -143,14 +166,13 @@ export const AGENT_TRUST: TrustKind = {
   title: "Sub-agents that the model may use",
   noun: ["sub-agent", "sub-agents"],
   async find({ root }) {
-    const read = await readAgents(findNestedDirectories(root, AGENT_LOCATIONS.project));
+    const { items, skipped } = await readAgentItems(findNestedDirectories(root, AGENT_LOCATIONS.project));
     return {
-      items: read.flatMap((each) => ("reason" in each || each.item === undefined ? [] : [each.item])),
-      warnings: read.flatMap((each) =>
-        "reason" in each
-          ? [{ code: "agent_not_loaded", message: `${each.shown} is not used: ${each.reason}` }]
-          : [],
-      ),
+      items,
+      warnings: skipped.map(({ shown, reason }) => ({
+        code: "agent_not_loaded",
+        message: `${shown} is not used: ${reason}`,
+      })),
     };
   },
 };

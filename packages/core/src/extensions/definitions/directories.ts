@@ -5,15 +5,21 @@ import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { isEnterableDirectory } from "../../infrastructure/fs/stat.ts";
 import { userConfigDirectory } from "../../infrastructure/paths/user.ts";
 import { type Environment, homeDirectory } from "../../infrastructure/runtime.ts";
+import type { DefinitionDirectory, DefinitionKind, Plugin } from "./plugin.ts";
 
-/** A directory with definitions for agents, such as `.claude/skills`, of the project or of the user. */
-export interface DefinitionDirectory {
-  /** Absolute. */
-  path: string;
-  /** For people: relative to the project root, or beginning with `~/`. */
-  shown: string;
-  /** The project root, real, which its files must not leave by links; undefined for a directory of the user. */
-  boundary: string | undefined;
+export type { DefinitionDirectory };
+
+/** True for what belongs to the project, so that it needs trust. */
+export function belongsToProject({
+  boundary,
+  plugin,
+}: Partial<Pick<DefinitionDirectory, "boundary" | "plugin">>): boolean {
+  return boundary !== undefined && plugin === undefined;
+}
+
+/** The name of a definition as it is used: `PLUGIN:NAME` for one of a plugin. */
+export function toQualifiedName(name: string, plugin: DefinitionDirectory["plugin"]): string {
+  return plugin === undefined ? name : `${plugin.name}:${name}`;
 }
 
 /** The session for which definitions are looked for. `cwd` and `root` are absolute and real. */
@@ -21,10 +27,13 @@ export interface DefinitionPlace {
   cwd: string;
   root: string;
   environment: Environment;
+  /** Those of the user that are active. */
+  plugins?: readonly Plugin[] | undefined;
 }
 
 /** Where one kind of definitions lies. */
 export interface DefinitionLocations {
+  kind: DefinitionKind;
   /** Relative to each directory from the working directory up to the project root, the strongest first. */
   project: readonly string[];
   /** Relative to the user's home directory; `$CONFIG/` stands for the directory of configurations, `~/.config`. */
@@ -33,6 +42,7 @@ export interface DefinitionLocations {
 
 /** Where skills lie: our own directory first, then the shared one, then those of other agents. */
 export const SKILL_LOCATIONS: DefinitionLocations = {
+  kind: "skills",
   project: [
     ".diligent/skills",
     ".agents/skills",
@@ -46,6 +56,7 @@ export const SKILL_LOCATIONS: DefinitionLocations = {
 
 /** Where files with commands lie, as `SKILL_LOCATIONS`. */
 export const COMMAND_LOCATIONS: DefinitionLocations = {
+  kind: "commands",
   project: [
     ".diligent/commands",
     ".claude/commands",
@@ -67,6 +78,7 @@ export const COMMAND_LOCATIONS: DefinitionLocations = {
 
 /** Where definitions of sub-agents lie: our own directory first, then those of other agents. */
 export const AGENT_LOCATIONS: DefinitionLocations = {
+  kind: "agents",
   project: [".diligent/agents", ".claude/agents", ".opencode/agents", ".opencode/agent"],
   user: ["$CONFIG/diligent/agents", ".claude/agents", "$CONFIG/opencode/agents", "$CONFIG/opencode/agent"],
 };
@@ -78,7 +90,7 @@ export function hasDefinitions(place: DefinitionPlace, locations: DefinitionLoca
 
 /**
  * The existing directories, the strongest first: those of the project from the working directory upwards, then the
- * user's. Nothing in them is read.
+ * user's, then those of plugins. Nothing in them is read.
  */
 export function findDefinitionDirectories(
   place: DefinitionPlace,
@@ -91,7 +103,8 @@ export function findDefinitionDirectories(
   const projects = levels
     .flatMap((level) => toProjectDirectories(level, place.root, locations.project))
     .filter(({ path }) => !usersOwn.has(realPathOf(path)));
-  return [...projects, ...users];
+  const ofPlugins = (place.plugins ?? []).flatMap(({ directories }) => directories[locations.kind]);
+  return [...projects, ...users, ...ofPlugins];
 }
 
 const MAX_DEPTH = 6;

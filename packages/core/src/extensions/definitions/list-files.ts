@@ -21,7 +21,7 @@ const SKIPPED = new Set(["node_modules"]);
 
 /** The files with this extension, six levels down, at most 2,000; hidden ones are left out. Never throws. */
 export function listDefinitionFiles(
-  { path: root, boundary }: DefinitionDirectory,
+  { path: root, boundary, only }: DefinitionDirectory,
   extension: string,
 ): DefinitionFiles {
   const found: DefinitionFiles = { files: [], links: [], isCut: false };
@@ -32,6 +32,7 @@ export function listDefinitionFiles(
     for (const directory of level) {
       if (budget-- === 0) return { ...found, isCut: true };
       for (const { name, kind } of listEntries(directory)) {
+        if (only !== undefined && depth === 0 && name !== only) continue;
         const path = join(directory, name);
         const isFile = kind === "file" && name.endsWith(extension);
         if (kind === "link" && boundary !== undefined && !leadsInside(path, boundary)) found.links.push(path);

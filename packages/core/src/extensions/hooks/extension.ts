@@ -4,6 +4,7 @@ import type { LoadedConfig } from "../../config/loader.ts";
 import type { ProjectTrust } from "../../config/trust-items.ts";
 import type { HarnessExtension, SessionAddition, SessionScope } from "../../harness/types.ts";
 import { promptText, type UserMessage } from "../../types.ts";
+import type { Plugin } from "../definitions/plugin.ts";
 import { describeHook, findHooks } from "./find-hooks.ts";
 import { createHookRunner } from "./hook-program.ts";
 import { type Hook, toHookName } from "./hook-settings.ts";
@@ -18,12 +19,14 @@ const MAX_SHOWN_RUNS = 50;
 interface HookPlace {
   loaded: LoadedConfig;
   trust(): Promise<ProjectTrust>;
+  plugins(): Promise<{ active: readonly Plugin[] }>;
 }
 
-/** The hooks of the user and of the project, in every session. */
+/** The hooks of the user, of the project and of plugins, in every session. */
 export async function openHooks(place: HookPlace): Promise<HarnessExtension> {
   const { config, projectRoot: root } = place.loaded;
-  const { hooks, problems } = await findHooks({ root, config, trust: await place.trust() });
+  const { active: plugins } = await place.plugins();
+  const { hooks, problems } = await findHooks({ root, config, trust: await place.trust(), plugins });
   const runs: HookRun[] = [];
   const pending = new Set<Promise<unknown>>();
   return {
@@ -32,7 +35,7 @@ export async function openHooks(place: HookPlace): Promise<HarnessExtension> {
       {
         name: "hooks",
         description: "The hooks of this session, and how they ran",
-        run: () => describeHooks(hooks, problems, runs),
+        run: () => listHooks(hooks, problems, runs),
       },
     ],
     openSession(scope) {
@@ -51,11 +54,7 @@ export async function openHooks(place: HookPlace): Promise<HarnessExtension> {
   };
 }
 
-function describeHooks(
-  hooks: readonly Hook[],
-  problems: readonly string[],
-  runs: readonly HookRun[],
-): string {
+function listHooks(hooks: readonly Hook[], problems: readonly string[], runs: readonly HookRun[]): string {
   const known = hooks.map((hook) => `  ${hook.event}  ${describeHook(hook)} (${hook.source})`);
   const ran = runs
     .slice(-MAX_SHOWN_RUNS)

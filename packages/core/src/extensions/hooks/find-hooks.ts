@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { DiligentConfig } from "../../config/schema.ts";
 import type { ProjectTrust, TrustItem, TrustKind } from "../../config/trust-items.ts";
+import type { Plugin } from "../definitions/plugin.ts";
 import { readDefinition } from "../definitions/read-definition.ts";
 import { HOOK_FILES } from "./hook-files.ts";
 import { type Hook, type ParsedHooks, parseHooks } from "./hook-settings.ts";
@@ -9,19 +10,32 @@ interface FindOptions {
   root: string;
   config: Pick<DiligentConfig, "hooks">;
   trust: Pick<ProjectTrust, "selectTrusted">;
+  plugins: readonly Plugin[];
 }
 
-/** The hooks of the user's configuration, and those of the project's files that the user trusts. */
-export async function findHooks({ root, config, trust }: FindOptions): Promise<ParsedHooks> {
+/** The hooks of the user's configuration, those of the project's files that the user trusts, and those of plugins. */
+export async function findHooks({ root, config, trust, plugins }: FindOptions): Promise<ParsedHooks> {
   const own = parseHooks(config.hooks, { source: "your configuration", isUsers: true });
   const files = await readFiles(root);
   const trusted = await trust.selectTrusted(
     HOOK_TRUST,
     files.filter(({ hooks }) => hooks.length > 0),
   );
+  const all = [own, ...trusted, ...plugins.map(readPluginHooks)];
   return {
-    hooks: [...own.hooks, ...trusted.flatMap(({ hooks }) => hooks)],
-    problems: [...own.problems, ...trusted.flatMap(({ problems }) => problems)],
+    hooks: all.flatMap(({ hooks }) => hooks),
+    problems: all.flatMap(({ problems }) => problems),
+  };
+}
+
+/** The hooks of a plugin, which are not the user's own: they may only tighten. */
+export function readPluginHooks({ root, hooks }: Pick<Plugin, "root" | "hooks">): ParsedHooks {
+  const parsed = hooks.map(({ source, value }) =>
+    parseHooks(value, { source, isUsers: false, pluginRoot: root }),
+  );
+  return {
+    hooks: parsed.flatMap((each) => each.hooks),
+    problems: parsed.flatMap(({ problems }) => problems),
   };
 }
 
@@ -46,9 +60,7 @@ async function readHookFile(root: string, name: string): Promise<HookFile | unde
   return {
     ...base,
     ...parsed,
-    details: Object.fromEntries(
-      parsed.hooks.map((hook, index) => [`${hook.event}[${index}]`, describeHook(hook)]),
-    ),
+    details: describeHooks(parsed.hooks),
     sha256: Bun.SHA256.hash(JSON.stringify(settings.hooks), "hex"),
   };
 }
@@ -60,6 +72,11 @@ function parseSettings(text: string): { hooks?: unknown } | undefined {
   } catch {
     return undefined; // Reported as a file that is not used.
   }
+}
+
+/** What hooks do, by event and number, for the user who decides about them. */
+export function describeHooks(hooks: readonly Hook[]): Record<string, string> {
+  return Object.fromEntries(hooks.map((hook, index) => [`${hook.event}[${index}]`, describeHook(hook)]));
 }
 
 /** What a hook does, for the user who decides about it. */

@@ -3,6 +3,7 @@ import type { SessionScope } from "../../harness/types.ts";
 import { createChildEnvironment, resolveExecutable } from "../../infrastructure/process/environment.ts";
 import { type ChildProcess, startProcess } from "../../infrastructure/process/process.ts";
 import { sleep } from "../../infrastructure/runtime.ts";
+import { PLUGIN_ROOT_VARIABLE } from "../definitions/plugin.ts";
 import type { ProgramEnd, RunHookProgram } from "./run-hook.ts";
 
 // More is not useful to a model, and is drained without being kept.
@@ -15,7 +16,7 @@ export function createHookRunner(
   scope: SessionScope,
   inherited: readonly string[] | undefined,
 ): RunHookProgram {
-  return async (command, { input, timeoutMs, signal }) => {
+  return async (command, { input, timeoutMs, signal, pluginRoot }) => {
     const { environment, root, sessionId } = scope;
     const cwd = existsSync(scope.cwd) ? scope.cwd : "/";
     const shell = resolveExecutable("bash", { environment, outside: root }) ?? "/bin/sh";
@@ -26,6 +27,7 @@ export function createHookRunner(
         ...createChildEnvironment({ environment, inheritEnvironment: inherited, sessionId, root, cwd }),
         CLAUDE_PROJECT_DIR: root,
         DILIGENT_PROJECT_DIR: root,
+        ...(pluginRoot !== undefined && { [PLUGIN_ROOT_VARIABLE]: pluginRoot }),
       },
     };
     const state = await scope.sandboxState?.();

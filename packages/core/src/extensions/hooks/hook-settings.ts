@@ -1,4 +1,5 @@
 import { isLoopbackUrl } from "../../infrastructure/urls.ts";
+import { PLUGIN_ROOT_VARIABLE } from "../definitions/plugin.ts";
 
 /** The moments at which hooks run, as Claude Code names them. */
 export const HOOK_EVENTS = [
@@ -27,7 +28,12 @@ export interface Hook {
   isUsers: boolean;
   /** The file that defines it, for people. */
   source: string;
+  /** The directory of the plugin that it belongs to. */
+  pluginRoot?: string | undefined;
 }
+
+/** Where hooks come from. */
+export type HookOrigin = Pick<Hook, "source" | "isUsers" | "pluginRoot">;
 
 /** Hooks of one source, and what of it is not used, each a sentence. */
 export interface ParsedHooks {
@@ -43,7 +49,7 @@ const MAX_TIMEOUT_MS = 10 * 60_000;
  * Reads hooks as Claude Code writes them: `{EVENT: [{matcher?, hooks: [{type, command, …}]}]}`. What is wrong or unknown
  * is left out and named; the rest is used.
  */
-export function parseHooks(value: unknown, origin: Pick<Hook, "source" | "isUsers">): ParsedHooks {
+export function parseHooks(value: unknown, origin: HookOrigin): ParsedHooks {
   const parsed: ParsedHooks = { hooks: [], problems: [] };
   if (value === undefined) return parsed;
   if (!isRecord(value)) return { hooks: [], problems: [`${origin.source}: hooks is not an object.`] };
@@ -61,7 +67,7 @@ export function parseHooks(value: unknown, origin: Pick<Hook, "source" | "isUser
 
 interface Reading {
   event: HookEvent;
-  origin: Pick<Hook, "source" | "isUsers">;
+  origin: HookOrigin;
   parsed: ParsedHooks;
 }
 
@@ -70,7 +76,7 @@ function readGroup(group: unknown, { event, origin, parsed }: Reading): void {
   const matcher = isRecord(group) && typeof group.matcher === "string" ? group.matcher : undefined;
   if (entries.length === 0) parsed.problems.push(`${origin.source}: ${event} has an entry without hooks.`);
   for (const entry of entries) {
-    const action = readAction(entry);
+    const action = readAction(entry, origin);
     if (typeof action === "string" || !isRecord(entry)) {
       parsed.problems.push(`${origin.source}: a hook of ${event} is not used: ${String(action)}.`);
       continue;
@@ -89,13 +95,16 @@ function readGroup(group: unknown, { event, origin, parsed }: Reading): void {
 }
 
 /** The action, or why there is none: a clause. */
-function readAction(entry: unknown): Hook["action"] | string {
+function readAction(entry: unknown, { pluginRoot }: HookOrigin): Hook["action"] | string {
   if (!isRecord(entry)) return "it is not an object";
   if (entry.type === "command") {
     const { command, args = [] } = entry;
     if (typeof command !== "string" || command.trim() === "") return "it has no command";
     if (!Array.isArray(args)) return "its args are not a list";
-    return { type: "command", command: [command, ...args.map((arg) => quote(String(arg)))].join(" ") };
+    // The shell fills variables in, but not in quoted words.
+    const fill = (text: string) =>
+      pluginRoot === undefined ? text : text.replaceAll(`\${${PLUGIN_ROOT_VARIABLE}}`, () => pluginRoot);
+    return { type: "command", command: [command, ...args.map((arg) => quote(fill(String(arg))))].join(" ") };
   }
   if (entry.type === "http") {
     const { url, headers = {} } = entry;

@@ -41,7 +41,7 @@ export interface ProgramEnd {
 /** Runs the command of a hook with the input on its stdin. @throws Error when it cannot be started. */
 export type RunHookProgram = (
   command: string,
-  options: { input: string; timeoutMs: number; signal: AbortSignal },
+  options: { input: string; timeoutMs: number; signal: AbortSignal; pluginRoot?: string | undefined },
 ) => Promise<ProgramEnd>;
 
 /** Runs a hook to its end or its time limit. Never rejects: a failure is an outcome. */
@@ -52,9 +52,9 @@ export async function runHook(
 ): Promise<HookRun> {
   const begin = monotonicMs();
   const body = JSON.stringify(input);
-  const { action, timeoutMs } = hook;
+  const { action, timeoutMs, pluginRoot } = hook;
   const ended = await (action.type === "command"
-    ? run(action.command, { input: body, timeoutMs, signal })
+    ? run(action.command, { input: body, timeoutMs, signal, pluginRoot })
     : post(action, body, { timeoutMs, signal })
   ).catch((error: unknown): ProgramEnd => {
     const stderr = error instanceof Error ? error.message : String(error);

@@ -8,6 +8,7 @@ import type {
   SessionScope,
 } from "../../harness/types.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
+import type { Plugin } from "../definitions/plugin.ts";
 import { ApprovedTools } from "./approved-tools.ts";
 import type { ServerConnection } from "./connection.ts";
 import { answerElicitation } from "./elicitation.ts";
@@ -30,6 +31,7 @@ interface ServersPlace {
   environment: Environment;
   /** Decides about the project's servers; its owner reports what waits. */
   trust(): Promise<ProjectTrust>;
+  plugins(): Promise<{ active: readonly Plugin[] }>;
 }
 
 /** Opens the configured servers for the sessions of a harness. Nothing is started before the first request was sent. */
@@ -39,7 +41,8 @@ export async function openServers({
   ...place
 }: ServersPlace): Promise<HarnessExtension> {
   const trust = await place.trust();
-  const { servers: definitions, problems } = await findServers({ loaded, environment, trust });
+  const { active: plugins } = await place.plugins();
+  const { servers: definitions, problems } = await findServers({ loaded, environment, trust, plugins });
   const scopes = new Set<SessionScope>();
   const notices: Notice[] = [
     ...problems.map((message) => toNotice(message)),
@@ -100,7 +103,9 @@ export async function openServers({
       };
     },
     async readMention(mention, signal) {
-      const server = [...servers.connections.keys()].find((name) => mention.startsWith(`${name}:`));
+      const named = [...servers.connections.keys()].filter((name) => mention.startsWith(`${name}:`));
+      // The name of a plugin's server contains a colon itself.
+      const server = named.sort((left, right) => right.length - left.length)[0];
       const scope = [...scopes].at(-1);
       if (server === undefined || !scope) return undefined;
       const uri = mention.slice(server.length + 1);

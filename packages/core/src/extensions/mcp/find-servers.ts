@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "../../config/loader.ts";
 import { ProjectTrust, type ProjectTrustOptions } from "../../config/trust-items.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
-import { readServerFile, SERVER_TRUST } from "./project-file.ts";
+import { PLUGIN_ROOT_VARIABLE, type Plugin } from "../definitions/plugin.ts";
+import { readPluginServers, readServerFile, SERVER_TRUST } from "./project-file.ts";
 import { type ServerDefinition, toServerDefinition } from "./server-definition.ts";
 import { readSwitchedOff } from "./switched-off.ts";
 
@@ -13,6 +14,8 @@ export interface ServerSearch {
   trustedOnce?: ProjectTrustOptions["trustedOnce"];
   /** Decides about the servers of `.mcp.json`; reads the saved trust when left out. */
   trust?: ProjectTrust | undefined;
+  /** The user's plugins that are active. */
+  plugins?: readonly Plugin[] | undefined;
 }
 
 /** The servers that were found, and what is wrong with the files that define them. */
@@ -24,14 +27,16 @@ export interface FoundServers {
 }
 
 /**
- * All configured servers: the user's, those of the project's `diligent.jsonc`, and those of its `.mcp.json`. Of two with
- * the same name the one of the project's `diligent.jsonc` counts, then that of `.mcp.json`, then the user's.
+ * All configured servers: the user's, those of the project's `diligent.jsonc`, those of its `.mcp.json`, and those of
+ * plugins. Of two with the same name the one of the project's `diligent.jsonc` counts, then that of `.mcp.json`, then the
+ * user's, then that of a plugin.
  */
 export async function findServers({
   loaded,
   environment,
   trustedOnce,
   trust,
+  plugins = [],
 }: ServerSearch): Promise<FoundServers> {
   const { config, origins, servers, projectRoot: root } = loaded;
   const switchedOff = readSwitchedOff(environment, root);
@@ -64,17 +69,42 @@ export async function findServers({
     ...toServerDefinition(name, {}, { origin: "project" as const, source: file?.path ?? "" }),
     problem,
   }));
+  const ofPlugins = plugins.map((plugin) => readServersOf(plugin, isDisabled));
   return {
     // What is not trusted must not replace what is.
     servers: firstOfEachName([
       ...configured.filter(({ origin }) => origin === "project"),
       ...fromFile.filter(({ state }) => state !== "untrusted"),
       ...configured.filter(({ origin }) => origin === "user"),
+      ...ofPlugins.flatMap((each) => each.servers),
       ...untrusted,
       ...fromFile,
       ...broken,
     ]),
-    problems: file?.problem === undefined ? [] : [`${file.path} is not used: ${file.problem}`],
+    problems: [
+      ...(file?.problem === undefined ? [] : [`${file.path} is not used: ${file.problem}`]),
+      ...ofPlugins.flatMap((each) => each.problems),
+    ],
+  };
+}
+
+function readServersOf(plugin: Plugin, isDisabled: (name: string) => boolean): FoundServers {
+  const files = readPluginServers(plugin);
+  const variables = { [PLUGIN_ROOT_VARIABLE]: plugin.root };
+  const origin = "plugin" as const;
+  return {
+    servers: files.flatMap(({ path: source, servers, broken }) => [
+      ...servers.map(({ name, setting }) =>
+        toServerDefinition(name, setting, { origin, source, variables, isDisabled: isDisabled(name) }),
+      ),
+      ...broken.map(({ name, problem }) => ({
+        ...toServerDefinition(name, {}, { origin, source }),
+        problem,
+      })),
+    ]),
+    problems: files.flatMap(({ path, problem }) =>
+      problem === undefined ? [] : [`${path} is not used: ${problem}`],
+    ),
   };
 }
 

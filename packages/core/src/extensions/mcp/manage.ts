@@ -4,6 +4,7 @@ import type { McpServerSetting } from "../../config/schema.ts";
 import { changeServer, findProjectConfigPath, findUserConfigPath } from "../../config/server-settings.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import { SecretRedactor } from "../../infrastructure/text/secret-redactor.ts";
+import type { Plugin } from "../definitions/plugin.ts";
 import type { CatalogPrompt, CatalogTool } from "./catalog.ts";
 import { findServers } from "./find-servers.ts";
 import { type ForeignServer, findForeignServers } from "./import-servers.ts";
@@ -23,6 +24,8 @@ export type { McpServerSetting };
 export interface ManagedPlace {
   loaded: LoadedConfig;
   environment: Environment;
+  /** The user's plugins that are active. */
+  plugins?: readonly Plugin[] | undefined;
 }
 
 /** A server as it was found, and whether it answers. */
@@ -136,17 +139,20 @@ export async function addServer(
   return path;
 }
 
-/** @returns the file that it was removed from. @throws UnknownServerError */
+/** @returns the file that it was removed from. @throws UnknownServerError, and Error for a server of a plugin. */
 export async function removeServer(place: ManagedPlace, name: string): Promise<string> {
   const definition = await findServer(place, name);
+  if (definition.origin === "plugin")
+    throw new Error(`The server ${name} belongs to a plugin; disable it, or remove the plugin.`);
   const path = await findFile(place, definition);
   await changeServer(path, { name, change: { kind: "remove" }, isShared: definition.origin === "project" });
   return path;
 }
 
 /**
- * Enables or disables a server. The user's choice about a project's server is saved outside the project.
- * @throws UnknownServerError, and Error for a project's server that the project itself disables.
+ * Enables or disables a server; one of a plugin only in this project. The user's choice about a server of a project or a
+ * plugin is saved outside of them.
+ * @throws UnknownServerError, and Error for a server that its own file disables.
  */
 export async function enableServer(
   place: ManagedPlace,
@@ -154,7 +160,7 @@ export async function enableServer(
 ): Promise<void> {
   const definition = await findServer(place, name);
   const { loaded, environment } = place;
-  if (definition.origin === "project") {
+  if (definition.origin !== "user") {
     if (isEnabled && definition.setting.enabled === false)
       throw new Error(`${definition.source} disables this server; change it there.`);
     await switchServer(environment, { root: loaded.projectRoot, server: name, isEnabled });

@@ -3,6 +3,7 @@ import { McpServerSchema, type McpServerSetting } from "../../config/schema.ts";
 import type { TrustFindings, TrustItem, TrustKind, TrustPlace } from "../../config/trust-items.ts";
 import { locateFile, readCheckedFile } from "../../infrastructure/fs/read.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
+import type { Plugin } from "../definitions/plugin.ts";
 import { describeTarget, toServerDefinition } from "./server-definition.ts";
 
 /** The file in which other agents, too, look for a project's servers. */
@@ -74,17 +75,38 @@ function parseServers(text: string): Pick<ProjectFile, "servers" | "broken" | "p
     const hint = isObject(value.servers) ? ' Rename "servers" to "mcpServers".' : "";
     return { ...nothing, problem: `It has no "mcpServers".${hint}` };
   }
-  const read = Object.entries(value.mcpServers).map(([name, entry]) => readEntry(name, entry));
+  return parseEntries(value.mcpServers, ([name, entry]) => readEntry(name, entry));
+}
+
+function parseEntries(
+  entries: object,
+  read: (entry: [name: string, value: unknown]) => ProjectFileServer | BrokenServer,
+): Pick<ProjectFile, "servers" | "broken"> {
+  const all = Object.entries(entries).map(read);
   return {
-    servers: read.flatMap((each) => ("problem" in each ? [] : [each])),
-    broken: read.flatMap((each) => ("problem" in each ? [each] : [])),
+    servers: all.flatMap((each) => ("problem" in each ? [] : [each])),
+    broken: all.flatMap((each) => ("problem" in each ? [each] : [])),
   };
+}
+
+/** The servers of a plugin: its files hold them by name, below `mcpServers` or without it. */
+export function readPluginServers({
+  name: plugin,
+  servers,
+}: Pick<Plugin, "name" | "servers">): ProjectFile[] {
+  return servers.map(({ source: path, value }) => {
+    const none = { path, servers: [], broken: [] };
+    if (!isObject(value)) return { ...none, problem: "It must be an object." };
+    const entries = isObject(value.mcpServers) ? value.mcpServers : value;
+    const read = parseEntries(entries, ([name, entry]) => readEntry(`${plugin}:${name}`, entry, path));
+    return { ...none, ...read };
+  });
 }
 
 // Names by which others call the same transport.
 const TRANSPORTS: Readonly<Record<string, string>> = { "streamable-http": "http", streamableHttp: "http" };
 
-function readEntry(name: string, entry: unknown): ProjectFileServer | BrokenServer {
+function readEntry(name: string, entry: unknown, path = PROJECT_FILE): ProjectFileServer | BrokenServer {
   if (!isObject(entry)) return { name, problem: "Its entry must be an object." };
   const { timeout, disabled, type, ...rest } = entry;
   // Other settings are those of other agents; rights are never a project's to give.
@@ -102,7 +124,7 @@ function readEntry(name: string, entry: unknown): ProjectFileServer | BrokenServ
       problem: `"${issue?.path.map(String).join(".") ?? ""}" is invalid: ${issue?.message ?? ""}.`,
     };
   }
-  return toItem(name, setting.data);
+  return toItem(name, setting.data, path);
 }
 
 const READ_SETTINGS: ReadonlySet<string> = new Set([
@@ -126,14 +148,14 @@ export function toMilliseconds(timeout: number): number {
   return timeout < 1_000 ? Math.ceil(timeout * 1_000) : Math.ceil(timeout);
 }
 
-function toItem(name: string, setting: McpServerSetting): ProjectFileServer {
-  const definition = toServerDefinition(name, setting, { origin: "project", source: PROJECT_FILE });
+function toItem(name: string, setting: McpServerSetting, path: string): ProjectFileServer {
+  const definition = toServerDefinition(name, setting, { origin: "project", source: path });
   const { command, env = {}, headers = {}, cwd, sandbox } = setting;
   const names = (texts: object) => Object.keys(texts).join(", ");
   return {
     kind: SERVER_TRUST.kind,
     name,
-    path: PROJECT_FILE,
+    path,
     details: {
       [command === undefined ? "address" : "command"]: describeTarget(definition),
       ...(cwd !== undefined && { cwd }),

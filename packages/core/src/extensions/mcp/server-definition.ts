@@ -10,8 +10,8 @@ export type ServerTransport = "stdio" | "http" | "sse";
 /** A configured server. */
 export interface ServerDefinition {
   name: string;
-  /** Who has configured it: a project's server never has rights of its own. */
-  origin: "user" | "project";
+  /** Who has configured it: only the user's own servers can have rights of their own. */
+  origin: "user" | "project" | "plugin";
   /** The file that defines it. */
   source: string;
   transport: ServerTransport;
@@ -23,6 +23,8 @@ export interface ServerDefinition {
   remark?: string | undefined;
   /** As written: variables are not replaced. */
   setting: McpServerSetting;
+  /** Variables of its own, in its settings and in its environment. */
+  variables?: Readonly<Record<string, string>> | undefined;
   /** Changes with everything that determines what is started or contacted. */
   id: string;
 }
@@ -34,7 +36,10 @@ export const DEFAULT_TIMEOUT_MS = 60_000;
 export function toServerDefinition(
   name: string,
   setting: McpServerSetting,
-  from: Pick<ServerDefinition, "origin" | "source"> & { isTrusted?: boolean; isDisabled?: boolean },
+  from: Pick<ServerDefinition, "origin" | "source" | "variables"> & {
+    isTrusted?: boolean;
+    isDisabled?: boolean;
+  },
 ): ServerDefinition {
   const transport =
     setting.type ?? (setting.command === undefined && setting.url !== undefined ? "http" : "stdio");
@@ -49,6 +54,7 @@ export function toServerDefinition(
     ...(setting.type === undefined &&
       transport === "http" && { remark: 'It has no "type"; "http" is assumed.' }),
     setting,
+    ...(from.variables && { variables: from.variables }),
     id: toId(setting, transport),
   };
 }
@@ -88,10 +94,14 @@ export function describeTarget({ setting: { command, args = [], url } }: ServerD
  * The setting with its variables replaced.
  * @throws Error that names the variables that are not set.
  */
-export function expandSetting({ setting }: ServerDefinition, environment: Environment): McpServerSetting {
+export function expandSetting(
+  { setting, variables }: ServerDefinition,
+  environment: Environment,
+): McpServerSetting {
+  const known = { ...environment, ...variables };
   const unset = new Set<string>();
   const expand = (text: string) => {
-    const expanded = expandVariables(text, environment);
+    const expanded = expandVariables(text, known);
     for (const name of expanded.unset) unset.add(name);
     return expanded.text;
   };
@@ -102,7 +112,7 @@ export function expandSetting({ setting }: ServerDefinition, environment: Enviro
     ...setting,
     ...(command !== undefined && { command: expand(command) }),
     ...(args && { args: args.map(expand) }),
-    ...(env && { env: expandAll(env) }),
+    ...((env || variables) && { env: { ...variables, ...expandAll(env ?? {}) } }),
     ...(cwd !== undefined && { cwd: expand(cwd) }),
     ...(url !== undefined && { url: expand(url) }),
     ...(headers && { headers: expandAll(headers) }),

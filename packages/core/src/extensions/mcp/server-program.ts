@@ -18,8 +18,8 @@ export interface ProgramPlace {
 }
 
 /**
- * The program of a server, with the allowed part of the environment. A project's server, and one with the setting
- * `sandbox`, runs in a sandbox of its own, in which it can write only where that setting says.
+ * The program of a server, with the allowed part of the environment. A server of a project or a plugin, and one with the
+ * setting `sandbox`, runs in a sandbox of its own, in which it can write only where that setting says.
  * @param setting with its variables replaced. @throws Error with a sentence when it cannot be started.
  */
 export async function prepareProgram(
@@ -42,7 +42,7 @@ export async function prepareProgram(
     : Bun.which(command, { PATH: environment.PATH });
   if (program === null) throw new Error(`${command} was not found in PATH.`);
   const plain = { argv: [program, ...args], cwd, environment };
-  const isSandboxed = definition.origin === "project" || setting.sandbox !== undefined;
+  const isSandboxed = definition.origin !== "user" || setting.sandbox !== undefined;
   return isSandboxed && config.sandbox !== "off"
     ? sandboxed(plain, setting, { ...place, name: definition.name })
     : plain;

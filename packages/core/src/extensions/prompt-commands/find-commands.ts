@@ -5,8 +5,10 @@ import {
   type DefinitionDirectory,
   type DefinitionPlace,
   findDefinitionDirectories,
+  toQualifiedName,
 } from "../definitions/directories.ts";
 import { listDefinitionFiles } from "../definitions/list-files.ts";
+import { PLUGIN_ROOT_VARIABLE } from "../definitions/plugin.ts";
 import { readDefinition } from "../definitions/read-definition.ts";
 import { type CommandDefinition, parseCommand, styleOf } from "./parse-command.ts";
 
@@ -18,8 +20,10 @@ export interface CommandFile extends CommandDefinition {
   path: string;
   /** For people, such as `.claude/commands/review.md`. */
   shown: string;
-  /** The project root for a command of the project; undefined for one of the user. */
+  /** See `DefinitionDirectory`. */
   boundary: string | undefined;
+  /** See `DefinitionDirectory`. */
+  plugin: DefinitionDirectory["plugin"];
   /** Of the whole file. */
   sha256: string;
 }
@@ -93,8 +97,15 @@ async function readCommand(
   const name = toCommandName(relative(directory.path, path).slice(0, -extension.length));
   if (name === undefined) return { shown, reason: "its name has no letter or digit of a-z and 0-9" };
   const { realPath, sha256 } = reading;
+  const { boundary, plugin } = directory;
   const prefix = style.hasNamedArguments ? "prompts:" : "";
-  return { ...definition, name: prefix + name, path: realPath, shown, boundary: directory.boundary, sha256 };
+  const variables = plugin && { [PLUGIN_ROOT_VARIABLE]: plugin.root };
+  return {
+    ...definition,
+    template: { ...definition.template, variables },
+    name: toQualifiedName(prefix + name, plugin),
+    ...{ path: realPath, shown, boundary, plugin, sha256 },
+  };
 }
 
 /** Folders become namespaces; characters that cannot be entered become hyphens. */

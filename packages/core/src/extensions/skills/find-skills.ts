@@ -7,6 +7,7 @@ import {
   type DefinitionPlace,
   findDefinitionDirectories,
   SKILL_LOCATIONS,
+  toQualifiedName,
 } from "../definitions/directories.ts";
 import { leadsInside } from "../definitions/list-files.ts";
 import { readDefinition } from "../definitions/read-definition.ts";
@@ -115,13 +116,14 @@ interface SkillFiles {
 }
 
 /** The files called `SKILL.md`, sorted by path; nothing below one of them is searched. */
-function listSkillFiles({ path: root, boundary }: DefinitionDirectory): SkillFiles {
+function listSkillFiles({ path: root, boundary, only }: DefinitionDirectory): SkillFiles {
   const found: SkillFiles = { files: [], links: [], isCut: false };
   let level = [root];
   let budget = MAX_DIRECTORIES;
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
     const next: string[] = [];
     for (const { path, isLink } of level.flatMap(listCandidates)) {
+      if (only !== undefined && depth === 0 && basename(path) !== only) continue;
       if (budget-- === 0) return { ...found, isCut: true };
       if (isLink && boundary !== undefined && !leadsInside(path, boundary)) {
         found.links.push(path);
@@ -174,8 +176,12 @@ async function readSkill(
   const head = parseSkillHead(reading.text, basename(dirname(path)));
   if ("problem" in head) return { shown, reason: head.problem };
   const { realPath, sha256 } = reading;
-  const { boundary } = directory;
-  const skill = { ...head, directory: dirname(realPath), path: realPath, shown, boundary, sha256 };
+  const { boundary, plugin } = directory;
+  const name = toQualifiedName(head.name, plugin);
+  const skill = {
+    ...{ ...head, name, directory: dirname(realPath), path: realPath },
+    ...{ shown, boundary, plugin, sha256 },
+  };
   index.add(path, stamp, skill);
   return skill;
 }

@@ -10,6 +10,7 @@ import type { ToolResult } from "../../tool/types.ts";
 import type { SkillSource } from "../../tools/index.ts";
 import { readFile } from "../../tools/read/read-file.ts";
 import type { Workspace } from "../../tools/workspace.ts";
+import { PLUGIN_ROOT_VARIABLE } from "../definitions/plugin.ts";
 import { readDefinition } from "../definitions/read-definition.ts";
 import { fillTemplate, type TemplateStyle } from "../prompt-commands/fill-template.ts";
 import type { Skill } from "./skill-index.ts";
@@ -142,8 +143,11 @@ async function readBody(skill: Skill): Promise<LoadedSkill> {
   return { skill, body: readFrontmatter(reading.text).body };
 }
 
-function variablesOf({ directory }: Skill, sessionId: string): Record<string, string> {
-  return { CLAUDE_SKILL_DIR: directory, CLAUDE_SESSION_ID: sessionId, DILIGENT_SKILL_DIR: directory };
+function variablesOf({ directory, plugin }: Skill, sessionId: string): Record<string, string> {
+  return {
+    ...{ CLAUDE_SKILL_DIR: directory, CLAUDE_SESSION_ID: sessionId, DILIGENT_SKILL_DIR: directory },
+    ...(plugin && { [PLUGIN_ROOT_VARIABLE]: plugin.root }),
+  };
 }
 
 function fillVariables(body: string, skill: Skill, sessionId: string): string {

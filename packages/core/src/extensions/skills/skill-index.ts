@@ -14,8 +14,10 @@ export interface Skill extends SkillHead {
   path: string;
   /** For people, such as `.claude/skills/deploy`. */
   shown: string;
-  /** The project root for a skill of the project; left out for one of the user. */
+  /** See `DefinitionDirectory`. */
   boundary?: string | undefined;
+  /** See `DefinitionDirectory`. */
+  plugin?: DefinitionDirectory["plugin"];
   /** Of its `SKILL.md`, hexadecimal. */
   sha256: string;
 }
@@ -49,10 +51,13 @@ export class SkillIndex {
   ) {}
 
   /** Opens the index of a directory, in the user's state directory, where a project cannot write. */
-  static open({ path: root, boundary }: DefinitionDirectory, environment: Environment): SkillIndex {
+  static open(
+    { path: root, boundary, plugin, only }: DefinitionDirectory,
+    environment: Environment,
+  ): SkillIndex {
     const state = userStateDirectory(environment);
     if (state === undefined) return new SkillIndex(root, undefined, {});
-    const id = Bun.SHA256.hash(JSON.stringify([root, boundary]), "hex").slice(0, 16);
+    const id = Bun.SHA256.hash(JSON.stringify([root, boundary, plugin?.name, only]), "hex").slice(0, 16);
     const path = join(state, "skills", `${id}.json`);
     return new SkillIndex(root, path, readIndex(path));
   }

@@ -1,3 +1,4 @@
+import { belongsToProject } from "../../extensions/definitions/directories.ts";
 import { expandTemplate } from "../../extensions/prompt-commands/expand-template.ts";
 import {
   type CommandFile,
@@ -12,7 +13,8 @@ import type { HarnessExtension, Notice, PromptCommand } from "../types.ts";
 export async function openPromptCommands(place: ExtensionPlace): Promise<HarnessExtension> {
   const { cwd, environment, loaded } = place;
   const root = loaded.projectRoot;
-  const { commands: found, skipped } = await findCommands({ cwd, root, environment });
+  const { active: plugins } = await place.plugins();
+  const { commands: found, skipped } = await findCommands({ cwd, root, environment, plugins });
   const commands = await selectTrusted(found, place);
   return {
     name: "commands",
@@ -25,12 +27,12 @@ export async function openPromptCommands(place: ExtensionPlace): Promise<Harness
 
 async function selectTrusted(found: readonly CommandFile[], place: ExtensionPlace): Promise<CommandFile[]> {
   const root = place.loaded.projectRoot;
-  const ofProject = found.filter(({ boundary }) => boundary !== undefined);
+  const ofProject = found.filter(belongsToProject);
   if (ofProject.length === 0) return [...found];
   const items = ofProject.map((command) => toCommandItem(command, root));
   const trust = await place.trust();
   const trusted = new Set((await trust.selectTrusted(COMMAND_TRUST, items)).map(({ command }) => command));
-  return found.filter((command) => command.boundary === undefined || trusted.has(command));
+  return found.filter((command) => !belongsToProject(command) || trusted.has(command));
 }
 
 /** One line, however many there are. */

@@ -1,3 +1,4 @@
+import { belongsToProject } from "../../extensions/definitions/directories.ts";
 import { findSkills, type SkippedSkill } from "../../extensions/skills/find-skills.ts";
 import { SessionSkills } from "../../extensions/skills/session-skills.ts";
 import type { Skill } from "../../extensions/skills/skill-index.ts";
@@ -18,7 +19,8 @@ const TOOL_TOKENS = 90;
 export async function openSkills(place: ExtensionPlace): Promise<HarnessExtension> {
   const { cwd, environment, loaded, isPersistent } = place;
   const root = loaded.projectRoot;
-  const { skills: found, skipped } = await findSkills({ cwd, root, environment }, { isPersistent });
+  const { active: plugins } = await place.plugins();
+  const { skills: found, skipped } = await findSkills({ cwd, root, environment, plugins }, { isPersistent });
   const skills = await selectTrusted(found, place);
   const sessions = new Map<string, OpenSkills>();
   const { maxContextTokens = Number.POSITIVE_INFINITY } = loaded.config.compaction ?? {};
@@ -27,9 +29,7 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
     commands: skills
       .filter(({ isUserInvocable }) => isUserInvocable)
       .map((skill) => toCommand(skill, sessions)),
-    untrustedCommands: found
-      .filter((skill) => skill.boundary !== undefined && !skills.includes(skill))
-      .map(({ name }) => `skill:${name}`),
+    untrustedCommands: found.filter((skill) => !skills.includes(skill)).map(({ name }) => `skill:${name}`),
     openSession(scope) {
       const own = new SessionSkills(skills, scope);
       const grants = new SkillGrants(scope);
@@ -59,11 +59,12 @@ export interface ListedSkill extends Skill {
 
 /** All skills for a directory, those that are not trusted and those that cannot be used, too. Nothing is written. */
 export async function listSkills(
-  place: Pick<ExtensionPlace, "cwd" | "environment" | "loaded" | "trust">,
+  place: Pick<ExtensionPlace, "cwd" | "environment" | "loaded" | "trust" | "plugins">,
 ): Promise<{ skills: ListedSkill[]; skipped: readonly SkippedSkill[] }> {
   const { cwd, environment, loaded } = place;
+  const { active: plugins } = await place.plugins();
   const { skills, skipped } = await findSkills(
-    { cwd, root: loaded.projectRoot, environment },
+    { cwd, root: loaded.projectRoot, environment, plugins },
     { isPersistent: false },
   );
   const ready = new Set(await selectTrusted(skills, place));
@@ -78,13 +79,13 @@ async function selectTrusted(
   place: Pick<ExtensionPlace, "loaded" | "trust">,
 ): Promise<Skill[]> {
   const root = place.loaded.projectRoot;
-  const ofProject = found.filter(({ boundary }) => boundary !== undefined);
+  const ofProject = found.filter(belongsToProject);
   if (ofProject.length === 0) return [...found];
   const items = ofProject.map((skill) => toSkillItem(skill, root));
   const trusted = new Set(
     (await (await place.trust()).selectTrusted(SKILL_TRUST, items)).map(({ skill }) => skill),
   );
-  return found.filter((skill) => skill.boundary === undefined || trusted.has(skill));
+  return found.filter((skill) => !belongsToProject(skill) || trusted.has(skill));
 }
 
 function describeSkipped(count: number): Notice[] {
