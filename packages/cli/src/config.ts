@@ -16,6 +16,8 @@ export interface FrontEndConfig {
   updates?: UpdateCheck | undefined;
   /** A project that is trusted until the program ends. */
   trustedOnce?: LoadOptions["trustedOnce"];
+  /** See `SessionSettings` of core. */
+  agentDefinition?: ProjectOverrides["agentDefinition"];
 }
 
 /**
@@ -35,7 +37,7 @@ export interface CommandLineConfig {
 export function resolveConfig(
   options: RunCommandOptions,
   io: CliIo,
-  { approvalDefault, updates, trustedOnce, ...frontEnd }: FrontEndConfig,
+  { approvalDefault, updates, trustedOnce, agentDefinition, ...frontEnd }: FrontEndConfig,
 ): CommandLineConfig {
   const warn = frontEnd.warn ?? ((message: string) => writeLine(io.stderr, message));
   const cwd = resolveDirectory(options.directory, io.cwd);
@@ -56,6 +58,7 @@ export function resolveConfig(
       defaultApprovalMode: approvalDefault,
       record: options.record,
       trustedOnce,
+      agentDefinition,
       unrecordedPrompt: io.ownPrompt,
       formatter: SESSION_FORMATTER,
       wrapStream:

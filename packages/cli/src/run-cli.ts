@@ -61,6 +61,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/trust.ts")).runUntrust(rest, io, directory);
     case "sessions":
       return (await import("./commands/sessions.ts")).runSessions(rest, io, directory);
+    case "review":
+      return (await import("./commands/review.ts")).runReviewCommand(rest, io, directory);
     case "undo":
       return (await import("./commands/undo.ts")).runUndo(rest, io, directory);
     case "knowledge":

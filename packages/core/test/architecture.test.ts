@@ -117,6 +117,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "agent/types.ts",
     "session/manager.ts",
   ],
+  "extensions/review": [
+    "types.ts",
+    "infrastructure",
+    "approval/reads.ts",
+    "config/loader.ts",
+    "extensions/agents",
+  ],
   // Composition: it may import everything, and nothing but the faces imports it.
   harness: ["*"],
 };

@@ -186,7 +186,8 @@ function present<K extends string, V>(key: K, value: V | undefined): { [P in K]?
   return result;
 }
 
-function toChoice<T extends string>(
+/** @throws UsageError for none of the choices. */
+export function toChoice<T extends string>(
   label: string,
   text: string | undefined,
   choices: readonly T[],
@@ -206,7 +207,8 @@ function toCount(label: string, text: string | undefined): number | undefined {
   throw new UsageError(`${label} ${text}: not a whole number of 1 or more`);
 }
 
-function toAmount(label: string, text: string | undefined): number | undefined {
+/** @throws UsageError for text that is not an amount of money. */
+export function toAmount(label: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const amount = Number(text);
   if (/^(\d+\.?\d*|\.\d+)$/.test(text) && amount > 0 && Number.isFinite(amount)) return amount;

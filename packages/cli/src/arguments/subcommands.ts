@@ -38,6 +38,12 @@ const YES_OPTION = { name: "yes", help: "do not ask" };
 
 const REF = "REF is a session: its number in the list, its id or an id prefix, or its name.";
 
+/** Values of `--format` of `diligent review`. */
+export const REVIEW_FORMATS = ["text", "json", "sarif"] as const;
+
+/** Values of `--fail-on` of `diligent review`, the least serious first. */
+export const REVIEW_SEVERITIES = ["note", "warning", "error"] as const;
+
 const PAGES = {
   demo: {
     about: "watch it fix a bug, no key needed",
@@ -179,6 +185,41 @@ const PAGES = {
     notes: [
       REF,
       "Only connections of sandboxed commands are recorded, since those pass through a proxy. --network and the setting sandboxNetwork say what they reach: off, on, or a list of hosts.",
+    ],
+    isOfProject: true,
+  },
+  review: {
+    about: "review changes, for people or for CI",
+    title: "review changes with a model that can only read, and report what is wrong",
+    usage: [
+      ["", "what is not committed, with new files"],
+      ["--staged", "what is staged"],
+      ["RANGE", "as git diff takes it: main...HEAD, v1..v2, HEAD~3"],
+      ["--diff FILE", "a diff from elsewhere; - reads it from stdin"],
+      ["[RANGE] -- PATH...", "only these files and directories"],
+    ],
+    options: [
+      { name: "staged", help: "review what is staged" },
+      { name: "diff", value: "FILE", completes: "file", help: "review the diff in this file" },
+      {
+        name: "format",
+        alias: "f",
+        value: "FORMAT",
+        choices: REVIEW_FORMATS,
+        help: "text (default), json, or sarif (SARIF 2.1.0)",
+      },
+      {
+        name: "fail-on",
+        value: "LEVEL",
+        choices: REVIEW_SEVERITIES,
+        help: "exit code 1 with findings of this level or above: note, warning, error",
+      },
+      { name: "model", alias: "m", value: "MODEL", completes: "model", help: "an id or an alias" },
+      { name: "max-cost", value: "USD", help: "stop at this cost" },
+    ],
+    notes: [
+      "The reviewer reads and searches the project; it changes nothing and runs nothing, and git is run without any program that the repository names. Files that may hold secrets are left out. A large diff is reviewed in parts. In a session, use /review [RANGE|--staged].",
+      "json is a list of {file, line, severity, message}. A finding about a line that the diff does not show is marked (inDiff: false); one that names a file or line that does not exist is dropped. Exit code 0: reviewed; 1: as --fail-on says, or the review failed; 2: nothing was sent; 3: a limit was reached. docs/review.md shows CI.",
     ],
     isOfProject: true,
   },

@@ -19,10 +19,15 @@ export async function readAnswerSchema(file: string, cwd: string): Promise<Answe
     const schema: unknown = JSON.parse(text);
     if (typeof schema !== "object" || schema === null || Array.isArray(schema))
       throw new Error("it is not an object");
-    return new AnswerSchema(file, schema, await compile(schema));
+    return await createAnswerSchema(file, schema);
   } catch (error) {
     throw new UsageError(`--json-schema ${file}: ${describeError(error)}`);
   }
+}
+
+/** @param name of the schema, for messages. @throws Error for one that cannot be used. */
+export async function createAnswerSchema(name: string, schema: object): Promise<AnswerSchema> {
+  return new AnswerSchema(name, schema, await compile(schema));
 }
 
 async function readText(path: string): Promise<string> {

@@ -122,10 +122,16 @@ async function openPrograms(given: RunCommand, io: CliIo, stop: AbortSignal): Pr
   return { ...programs, schema, command: { ...command, options } };
 }
 
-interface RunDeps extends Pick<Programs, "noteEvent" | "schema"> {
+/** What runs prompts and reports about them. */
+interface ReportDeps extends Pick<Programs, "noteEvent" | "schema"> {
   opened: ProjectSession;
   io: CliIo;
   watch: SignalWatch;
+  /** Limits that hold for further sessions, too; those of this session when left out. */
+  budget?: ReturnType<ProjectSession["createBudget"]>;
+}
+
+interface RunDeps extends ReportDeps {
   /** The part of the prompt that is from the arguments: only there is a command one. */
   words: string;
   format: OutputFormat;
@@ -215,7 +221,8 @@ async function expandPrompt(prompt: string, { opened, watch, words }: RunDeps) {
 
 /** What the user wrote, and what is sent for it. */
 interface SentPrompt {
-  prompt: string;
+  /** Left out if the user wrote nothing that could be entered again. */
+  prompt?: string;
   content: string | ContentBlock[];
   /** Lines about its attachments. */
   notes: readonly string[];
@@ -226,10 +233,10 @@ interface SentPrompt {
 const NO_PROMPT: SerializableError = { name: "UsageError", message: "the input contains no prompt" };
 
 /** Runs the prompts one after the other and reports all of them as one run, whose end is that of the last prompt. */
-async function runAndReport(
+export async function runAndReport(
   prompts: AsyncIterable<SentPrompt> | Iterable<SentPrompt>,
   output: RunOutput,
-  deps: RunDeps & { onBegin?: () => void },
+  deps: ReportDeps & { onBegin?: () => void },
 ): Promise<RunSummary> {
   const { opened, io, watch } = deps;
   const { session, model, cwd, notices } = opened;
@@ -239,7 +246,7 @@ async function runAndReport(
   const stop = AbortSignal.any([watch.stop, io.stdout.closed]);
   // The prompt is saved before anything else: the sender of the signal may not wait.
   watch.stop.addEventListener("abort", () => session.flush());
-  const budget = opened.createBudget();
+  const budget = deps.budget ?? opened.createBudget();
   output.begin({ sessionId: session.sessionId, model: model.id, cwd, version: VERSION });
   for (const notice of notices) output.notice(notice);
   deps.onBegin?.();
@@ -263,7 +270,7 @@ async function runAndReport(
   };
   try {
     for await (const { prompt, content, notes, signal: own } of prompts) {
-      opened.noteInput(prompt);
+      if (prompt !== undefined) opened.noteInput(prompt);
       for (const message of notes) output.notice({ level: "info", code: "command", message });
       const signal = own ? AbortSignal.any([stop, own]) : stop;
       budget.beginPrompt();
@@ -292,7 +299,8 @@ async function endJobs({ jobs, redactor }: ProjectSession, output: RunOutput): P
   unsubscribe();
 }
 
-async function toExitCode(
+/** The exit code of a run; resolves when stdout is written. */
+export async function toExitCode(
   { stopReason = "error", evidence }: RunSummary,
   io: CliIo,
   watch: SignalWatch,
@@ -399,7 +407,7 @@ const STOP_GRACE_MS = 1300;
 const EXIT_GRACE_MS = 400;
 
 /** How signals affect a run in print mode. */
-interface SignalWatch {
+export interface SignalWatch {
   /** Aborted by the first signal: the run should end cleanly. */
   readonly stop: AbortSignal;
   /** Resolves when waiting must end: on the second signal, or some time after the first. */

@@ -1,13 +1,13 @@
 import type { Approve } from "../agent/types.ts";
 import type { AgentDefinition } from "../extensions/agents/definition.ts";
-import { selectTools } from "../extensions/agents/definition.ts";
+import { toSessionRole } from "../extensions/agents/session-role.ts";
 import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
 import { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
-import type { ApprovalDecision, Tool } from "../tool/types.ts";
+import type { ApprovalDecision } from "../tool/types.ts";
 import type { EditorFiles } from "../tools/workspace.ts";
 import type { Approvals } from "./approve.ts";
-import { type ChildSettings, type ComposedSession, composeSession } from "./compose-session.ts";
+import { type ComposedSession, composeSession } from "./compose-session.ts";
 import { UsageError } from "./errors.ts";
 import { assertPriced, openModel } from "./models.ts";
 import type { SessionCommands } from "./session-commands.ts";
@@ -97,10 +97,8 @@ export async function openChildSession(
         ...(session.leafId !== null && { parentEntry: session.leafId }),
         agent: definition.name,
       },
-      ...toPrompt(definition),
-      maxTurns: definition.maxTurns,
+      ...toSessionRole(definition),
       run,
-      selectTools: (tools) => selectChildTools(definition, tools),
     },
   });
   return {
@@ -117,26 +115,6 @@ export async function openChildSession(
     },
     asParent: { ...parent, composed: opened, commands, approve, depth },
   };
-}
-
-function toPrompt({ prompt, extendsBase }: AgentDefinition): Pick<ChildSettings, "basePrompt" | "section"> {
-  if (prompt === "") return {};
-  return extendsBase ? { section: prompt } : { basePrompt: prompt };
-}
-
-function selectChildTools(definition: AgentDefinition, tools: readonly Tool[]): Tool[] {
-  const names = selectTools(
-    definition.tools,
-    tools.map(({ name }) => name),
-  );
-  const selected = tools.filter(
-    ({ name, readOnly }) => names.has(name) && (readOnly || !definition.isReadOnly),
-  );
-  if (selected.some(({ name }) => name !== "recall")) return selected;
-  const wanted = definition.tools.allowed?.join(", ");
-  throw new Error(
-    `The sub-agent ${definition.name} has none of the tools of this session${wanted ? `: it asks for ${wanted}` : ""}. Use another one.`,
-  );
 }
 
 interface ChildModelOptions extends CommonOptions {

@@ -7,6 +7,8 @@ import type { ApprovalMode, PermissionRule } from "../approval/types.ts";
 import { findMissingHistory } from "../checkpoint/load.ts";
 import type { LoadedConfig } from "../config/loader.ts";
 import type { SystemPromptSections } from "../config/system-prompt.ts";
+import type { AgentDefinition } from "../extensions/agents/definition.ts";
+import { type SessionRole, toSessionRole } from "../extensions/agents/session-role.ts";
 import { ensureDiligentDir, resolvePaths } from "../infrastructure/diligent-dir.ts";
 import {
   openRequestLog,
@@ -84,6 +86,8 @@ export type WrapStream = (
 /** The settings of the program's own front ends for all their sessions, besides the configuration. */
 export interface SessionSettings extends Omit<HarnessOverrides, "warn"> {
   wrapStream?: WrapStream | undefined;
+  /** The sessions work as this agent does: with its system prompt and no tools but its own. */
+  agentDefinition?: AgentDefinition | undefined;
   /** How messages show sessions. */
   formatter?: SessionFormatter | undefined;
 }
@@ -128,19 +132,12 @@ interface SessionOptions extends SessionSettings {
 }
 
 /** What makes a session that of a sub-agent. */
-export interface ChildSettings {
+export interface ChildSettings extends SessionRole {
   /** The sub-agent as the extensions of its session see it. */
   agent: NonNullable<SessionScope["agent"]>;
   origin: SessionManagerConfig["origin"];
-  /** Replaces diligent's own and the configured system prompt. */
-  basePrompt?: string | undefined;
-  /** A section of the system prompt. */
-  section?: string | undefined;
-  maxTurns: number | undefined;
   /** The run whose call it works on. */
   run: SharedRun | undefined;
-  /** Those of the parent's tools that it has. @throws Error for the model if it has none. */
-  selectTools(tools: readonly Tool[]): Tool[];
 }
 
 /** A session that is ready for its first prompt. The caller closes it. */
@@ -182,6 +179,7 @@ export interface ComposedSession {
 export async function composeSession(options: SessionOptions): Promise<ComposedSession> {
   const { cwd, environment, loaded } = options;
   const { config, projectRoot: root } = loaded;
+  const role = findRole(options);
   const paths = resolvePaths(root);
   const redactor = new SecretRedactor(loaded.secrets);
   const earlier = await findEarlier(paths.sessions, { ...options, redactor });
@@ -267,14 +265,14 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   });
   const prompt = await openPrompt({
     ...options,
-    basePrompt: options.child?.basePrompt,
+    basePrompt: role?.basePrompt,
     permissions,
     contextWindow: model.contextWindow,
     tools,
     addedSections: [
       ...describeDirectories(options.addedDirectories),
       ...additions.flatMap(({ promptSection }) => promptSection ?? []),
-      ...(options.child?.section === undefined ? [] : [options.child.section]),
+      ...(role?.section === undefined ? [] : [role.section]),
     ],
     onInstructions: (found) => instructions.usePrompt(found),
   });
@@ -360,6 +358,11 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       for (const addition of additions) addition.close?.();
     },
   };
+}
+
+/** Undefined for a session of diligent itself. */
+function findRole({ child, agentDefinition }: SessionOptions): SessionRole | undefined {
+  return child ?? (agentDefinition && toSessionRole(agentDefinition));
 }
 
 /** The note about a change of what the model may do, if there is one. */
@@ -534,6 +537,7 @@ function openServices(
     wrapStream,
     commands,
     child,
+    agentDefinition,
     toolLists,
     builtinTools = true,
   }: SessionOptions,
@@ -542,8 +546,9 @@ function openServices(
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
   const { webSearch = false, permissions = [] } = loaded.config;
   const isRefused = isDeniedOutright("fetch", permissions) || toolLists?.isDisallowed("web_search");
-  // A sub-agent has the tools that its definition names; this one cannot be named.
-  const offersWebSearch = builtinTools && webSearch && !isRefused && child === undefined;
+  // An agent has the tools that its definition names; this one cannot be named.
+  const hasOwnTools = child !== undefined || agentDefinition !== undefined;
+  const offersWebSearch = builtinTools && webSearch && !isRefused && !hasOwnTools;
   const write = log && ((entry: object) => log.write(redactor.redact(entry)));
   const checkpoints = new SessionCheckpoints({
     root: loaded.projectRoot,
@@ -619,9 +624,10 @@ function knowsPatches({ id, provider }: Model): boolean {
 
 /** The tools that the session's model is offered. */
 function createSessionTools(
-  { cwd, environment, loaded, currentMode, commands, child, ...settings }: SessionOptions,
+  options: SessionOptions,
   { files, instructions, sessionId, redactor, isSaved, currentEntryId, ...deps }: ToolDeps,
 ): Tool[] {
+  const { cwd, environment, loaded, currentMode, commands, ...settings } = options;
   const { currentSession, contextWindow, offersPatches } = deps;
   const { jobs, sandbox, temporaryDirectory } = commands;
   const workspace = {
@@ -678,7 +684,7 @@ function createSessionTools(
   assertKnown(settings.toolLists, all);
   const available = all.filter(({ name }) => !settings.toolLists?.isDisallowed(name));
   const offered = selectOfferedTools(available, { rules: loaded.config.permissions ?? [] });
-  const selected = child ? child.selectTools(offered) : offered;
+  const selected = findRole(options)?.selectTools(offered) ?? offered;
   return selected.map((tool) => withPlanMode(tool, currentMode));
 }
 

@@ -98,6 +98,23 @@ const LOADERS: readonly ExtensionLoader[] = [
     load: async () => (await import("../extensions/cost/extension.ts")).createCost(),
   },
   {
+    name: "review",
+    isWanted: ({ hasBuiltinTools }) => hasBuiltinTools,
+    load: async (place) => ({
+      name: "review",
+      commands: [
+        {
+          name: "review",
+          description: "Review changes, with a reviewer that only reads",
+          argumentHint: "[RANGE|--staged]",
+          toPrompt: async (args, signal, scope) =>
+            (await import("./prompts/review.ts")).reviewToPrompt(args, { place, scope, signal }),
+        },
+      ],
+      close() {},
+    }),
+  },
+  {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>

@@ -105,7 +105,8 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
       ...(config.instructions ?? []),
       ...(appendSystemPrompt === undefined ? [] : [appendSystemPrompt]),
       ...options.addedSections,
-      ...(permissions.mode === "plan" ? [describePlanMode()] : []),
+      // An agent's own prompt says how it ends.
+      ...(permissions.mode === "plan" && options.basePrompt === undefined ? [describePlanMode()] : []),
     ],
     knowledge: {
       section: await notifyKnowledge(options, notices),

@@ -7,12 +7,15 @@ const MAX_DESCRIPTION_COLUMNS = 200;
 
 type NamedCommand = Pick<SlashCommand, "name" | "aliases">;
 
-/** The commands of extensions that can be entered: the program's own names come first. */
+/** The commands of extensions that can be entered: the program's own names come first, then the first of each name. */
 export function listAddedCommands(
   commands: readonly ExtensionCommand[],
   own: readonly NamedCommand[],
 ): SlashCommand[] {
-  return commands.filter(({ name }) => !isTaken(name, own)).map(toSlashCommand);
+  const names = commands.map(({ name }) => name);
+  return commands
+    .filter(({ name }, index) => !isTaken(name, own) && names.indexOf(name) === index)
+    .map(toSlashCommand);
 }
 
 /** A line about commands that cannot be entered, because the program has commands with their names. */

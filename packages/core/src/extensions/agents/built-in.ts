@@ -1,10 +1,20 @@
 import type { AgentDefinition } from "./definition.ts";
 import EXPLORE from "./explore.md" with { type: "text" };
 import GENERAL from "./general.md" with { type: "text" };
-import REVIEWER from "./reviewer.md" with { type: "text" };
+import REVIEWER_PROMPT from "./reviewer.md" with { type: "text" };
 
 /** The sub-agent for tasks that name none. */
 export const DEFAULT_AGENT = "general";
+
+/** Reviews changes; also the base of `diligent review`. */
+export const REVIEWER: AgentDefinition = {
+  name: "reviewer",
+  description: "Reviews changes and reports verified problems. Changes nothing.",
+  prompt: REVIEWER_PROMPT,
+  source: "built-in",
+  tools: { allowed: ["read", "ls", "glob", "grep", "bash"] },
+  rules: [{ permission: "write", pattern: "**", action: "deny" }],
+};
 
 /** The sub-agents of every session. */
 export const BUILT_IN_AGENTS: readonly AgentDefinition[] = [
@@ -24,12 +34,5 @@ export const BUILT_IN_AGENTS: readonly AgentDefinition[] = [
     source: "built-in",
     tools: {},
   },
-  {
-    name: "reviewer",
-    description: "Reviews changes and reports verified problems. Changes nothing.",
-    prompt: REVIEWER,
-    source: "built-in",
-    tools: { allowed: ["read", "ls", "glob", "grep", "bash"] },
-    rules: [{ permission: "write", pattern: "**", action: "deny" }],
-  },
+  REVIEWER,
 ];
