@@ -232,8 +232,15 @@ export type { AskUser } from "./tools/ask-user.ts";
 export type { BashToolOptions } from "./tools/bash.ts";
 export { createAddKnowledgeTool, createTools, type ToolOptions } from "./tools/index.ts";
 export type { JobToolOptions } from "./tools/job-tools.ts";
+export type { ChangeContext, ChangeObserver } from "./tools/observe-changes.ts";
 export type { FileFingerprint } from "./tools/workspace.ts";
-export { type EditorFiles, type FileState, FileTracker, type Workspace } from "./tools/workspace.ts";
+export {
+  type EditorFiles,
+  type FileChange,
+  type FileState,
+  FileTracker,
+  type Workspace,
+} from "./tools/workspace.ts";
 export {
   type AssistantMessage,
   type CompactionSettings,

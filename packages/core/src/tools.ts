@@ -12,4 +12,4 @@ export {
   SessionSandbox,
 } from "./sandbox/index.ts";
 export { createAddKnowledgeTool, createTools } from "./tools/index.ts";
-export { FileTracker } from "./tools/workspace.ts";
+export { type FileChange, FileTracker } from "./tools/workspace.ts";

@@ -79,6 +79,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "extensions/definitions",
     "extensions/evidence",
   ],
+  "extensions/language-servers": [
+    "types.ts",
+    "infrastructure",
+    "tool",
+    "tools",
+    "config",
+    "sandbox",
+    "harness/types.ts",
+  ],
   "extensions/evidence": ["infrastructure", "approval", "agent/types.ts", "harness/types.ts"],
   agent: [
     "types.ts",

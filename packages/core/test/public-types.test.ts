@@ -133,12 +133,12 @@ const TYPES = `
   ActionCommand AddKnowledgeOptions Agent AgentEvent AgentLoopConfig AgentOptions AgentReply ApprovalContext
   ApprovalDecision ApprovalGate ApprovalHandle ApprovalMode ApprovalRequest ApprovalResponse ApprovalVerdict Approve
   ArchiveEntry AskForHost AskPerson AskUser AskedVerdict AssistantMessage BashToolOptions BranchSummaryEntry
-  CallAdvice ChangeTracker CheckKind CheckRecord CommandEdit CommandListing CommandRest CommandReturn CommandTemporary
+  CallAdvice ChangeContext ChangeObserver ChangeTracker CheckKind CheckRecord CommandEdit CommandListing CommandRest CommandReturn CommandTemporary
   CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview CompactionRung
   CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
   ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
   DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob EditorFiles Effort EntryBase
-  Environment EnvironmentFacts ExtensionCommand FileBase FileFingerprint FileState FindChangedFile FinishedCall
+  Environment EnvironmentFacts ExtensionCommand FileBase FileChange FileFingerprint FileState FindChangedFile FinishedCall
   GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
   HarnessSession HookEntry HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions
   JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry

@@ -232,11 +232,11 @@ function removeUntrustedSettings(
   context: RestrictionContext,
 ): UntrustedConfig {
   const { provider, models, agents, agentLimits, mcpServers, webSearch, checks, ...others } = project;
-  const { formatters, ...chosen } = others;
+  const { formatters, lsp, ...chosen } = others;
   const { model, approval, sandbox, sandboxNetwork, permissions, compaction, ...rest } = chosen;
   const { user } = context;
   const ignored = [
-    ...flattenSettings({ provider, models, agents, agentLimits, mcpServers, checks, formatters }).keys(),
+    ...flattenSettings({ provider, models, agents, agentLimits, mcpServers, checks, formatters, lsp }).keys(),
   ];
   const config: DiligentConfig = { ...rest };
   const keep = (key: string, isAllowed: boolean) => {

@@ -431,6 +431,32 @@ export const DiligentConfigSchema = z.strictObject({
     )
     .optional()
     .describe("Programs that run on each file that the model has edited, by a name of your choice."),
+  lsp: z
+    .union([
+      z.literal(false),
+      z.record(
+        z.string().min(1).max(64),
+        z.union([
+          z.literal(false),
+          z.strictObject({
+            command: z
+              .array(z.string().min(1))
+              .min(1)
+              .describe(
+                "The program that is the server, with its arguments; it talks over stdin and stdout.",
+              ),
+            extensions: z
+              .array(z.string().min(1))
+              .min(1)
+              .describe("The extensions of its files, such as .ts."),
+          }),
+        ]),
+      ),
+    ])
+    .optional()
+    .describe(
+      "Language servers by name, besides those found in PATH: a new one, another command for typescript, python, go, rust, json, yaml, css or html, or false. false in place of all: none is used.",
+    ),
   webSearch: z
     .boolean()
     .optional()

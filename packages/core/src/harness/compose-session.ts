@@ -31,7 +31,7 @@ import type { ProjectRecall } from "../session/history/project-recall.ts";
 import { SessionManager, type SessionManagerConfig } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
 import type { SharedRun, Tool } from "../tool/types.ts";
-import { attachFormatters } from "../tools/formatters.ts";
+import { createFormatting } from "../tools/formatters.ts";
 import {
   type AskUser,
   createAddKnowledgeTool,
@@ -43,6 +43,7 @@ import {
   type EarlierSessions,
   type RecallSource,
 } from "../tools/index.ts";
+import { type ChangeObserver, observeChanges } from "../tools/observe-changes.ts";
 import { resolveFilePath } from "../tools/target.ts";
 import { type EditorFiles, FileTracker, type Workspace } from "../tools/workspace.ts";
 import {
@@ -234,6 +235,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const tools = createSessionTools(options, {
     files,
     added: additions.flatMap((addition) => addition.tools ?? []),
+    changeObservers: additions.flatMap(({ afterFileChanges }) => afterFileChanges ?? []),
     instructions,
     redactor,
     sessionId,
@@ -604,6 +606,8 @@ interface ToolDeps {
   files: FileTracker;
   /** The tools of the session's extensions. */
   added: readonly Tool[];
+  /** Those of the session's extensions. */
+  changeObservers: readonly ChangeObserver[];
   instructions: SessionInstructions;
   sessionId: string;
   redactor: SecretRedactor;
@@ -649,15 +653,15 @@ function createSessionTools(
   const builtin = builtinTools
     ? [
         ...instructions.attach(
-          attachFormatters(
+          observeChanges(
             createTools(workspace, {
               offersJobs: contextWindow >= LEAST_WINDOW_FOR_JOBS,
               ...findCommandOffers(toSandboxView(sandbox), settings.isAttended || currentMode() === "auto"),
               offersPatches,
               isBrief: contextWindow < LEAST_WINDOW_FOR_EXTRAS,
             }),
-            workspace,
-            Object.entries(loaded.config.formatters ?? {}).map(([name, settings]) => ({ name, ...settings })),
+            files,
+            [...createFormatting(workspace, loaded.config.formatters), ...deps.changeObservers],
           ),
         ),
         ...createKnowledgeTools({ environment, loaded, sessionId, isSaved, currentEntryId }),

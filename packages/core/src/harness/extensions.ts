@@ -8,6 +8,7 @@ import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../extension
 import type { ActivePlugins } from "../extensions/definitions/plugin.ts";
 import type { CheckKind } from "../extensions/evidence/types.ts";
 import { mayHaveHooks } from "../extensions/hooks/hook-files.ts";
+import { mayHaveServers } from "../extensions/language-servers/known-servers.ts";
 import { mayHavePlugins } from "../extensions/plugins/plugin-paths.ts";
 import { type Environment, sleep } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
@@ -115,6 +116,13 @@ const LOADERS: readonly ExtensionLoader[] = [
     }),
   },
   {
+    name: "language-servers",
+    isWanted: ({ hasBuiltinTools, loaded, environment }) =>
+      hasBuiltinTools && mayHaveServers(loaded, environment),
+    load: async (place) =>
+      (await import("../extensions/language-servers/extension.ts")).openLanguageServers(place),
+  },
+  {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>
@@ -165,7 +173,9 @@ export class HarnessExtensions {
   }
 
   private async load(): Promise<readonly HarnessExtension[]> {
-    const wanted = this.loaders.filter((loader) => loader.isWanted(this.place));
+    // One that was given replaces the program's own.
+    const given = new Set(this.opened.map(({ name }) => name));
+    const wanted = this.loaders.filter((loader) => !given.has(loader.name) && loader.isWanted(this.place));
     const loaded = await Promise.all(wanted.map((loader) => loader.load(this.place)));
     this.opened = [...this.opened, ...loaded];
     return this.opened;

@@ -15,6 +15,7 @@ export const TRUST_KINDS: readonly (() => Promise<TrustKind>)[] = [
   async () => (await import("../extensions/agents/find-agents.ts")).AGENT_TRUST,
   async () => (await import("../extensions/hooks/find-hooks.ts")).HOOK_TRUST,
   async () => (await import("../extensions/rules/find-rules.ts")).RULE_TRUST,
+  async () => (await import("../extensions/language-servers/find-servers.ts")).LANGUAGE_SERVER_TRUST,
 ];
 
 /** The trust in the project of a configuration, for a harness or a list. */

@@ -19,6 +19,7 @@ import type {
   ToolResult,
 } from "../tool/types.ts";
 import type { AskUser } from "../tools/ask-user.ts";
+import type { ChangeObserver } from "../tools/observe-changes.ts";
 import type { FileTracker } from "../tools/workspace.ts";
 
 /** The location of a harness and the settings of its front end. */
@@ -317,6 +318,11 @@ export interface SessionAddition {
   beforeCall?: AgentLoopConfig["beforeCall"];
   /** See `AgentLoopConfig`. */
   afterCall?: AgentLoopConfig["afterCall"];
+  /**
+   * Called when a call of a file tool has changed files, after the formatters; what it resolves with is added to the
+   * result. The result waits for it.
+   */
+  afterFileChanges?: ChangeObserver;
   /** See `SessionManagerConfig`. */
   checkPrompt?: SessionManagerConfig["checkPrompt"];
   /** Wraps every model request of the session, those outside of its conversation too. */

@@ -1,4 +1,4 @@
-import type { Tool } from "../tool/types.ts";
+import type { ChangeObserver } from "./observe-changes.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** A program that formats the files with certain extensions. */
@@ -10,28 +10,18 @@ export interface Formatter {
   extensions: readonly string[];
 }
 
-const CHANGING_TOOLS: ReadonlySet<string> = new Set(["edit", "write", "apply_patch"]);
-
-/** Lets formatters run on the files that a call of these tools has changed; its result says what they changed. */
-export function attachFormatters(
-  tools: Tool[],
+/** Runs the configured formatters on changed files, and says what they have changed; nothing without formatters. */
+export function createFormatting(
   workspace: Workspace,
-  formatters: readonly Formatter[],
-): Tool[] {
-  if (formatters.length === 0) return tools;
-  for (const tool of tools) {
-    if (!CHANGING_TOOLS.has(tool.name)) continue;
-    const { execute } = tool;
-    tool.execute = async (args, context) => {
-      // What other calls have changed is not this one's.
-      workspace.files.takeModified();
-      const result = await execute.call(tool, args, context);
-      const paths = workspace.files.takeModified();
-      if (result.isError || paths.length === 0) return result;
+  settings: Readonly<Record<string, Omit<Formatter, "name">>> = {},
+): ChangeObserver[] {
+  const formatters = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
+  if (formatters.length === 0) return [];
+  return [
+    async (changes, context) => {
       const { formatFiles } = await import("./edit/format-files.ts");
-      const report = await formatFiles(paths, { workspace, formatters, context });
-      return report === "" ? result : { ...result, output: `${result.output}\n${report}` };
-    };
-  }
-  return tools;
+      const paths = changes.map(({ realPath }) => realPath);
+      return formatFiles(paths, { workspace, formatters, context });
+    },
+  ];
 }

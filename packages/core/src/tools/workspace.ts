@@ -50,6 +50,13 @@ export interface EditorFiles {
   write?(path: string, text: string, signal: AbortSignal): Promise<void>;
 }
 
+/** A file that a call has changed. */
+export interface FileChange {
+  realPath: string;
+  /** The text that it had before; undefined for a new file. */
+  before: string | undefined;
+}
+
 /** Whether a file is unchanged since the session last saw it; `unknown` if it was never seen. */
 export type FileState = "unknown" | "unchanged" | "changed";
 
@@ -63,6 +70,7 @@ export class FileTracker {
   readonly #read = new Set<string>();
   readonly #modified = new Map<string, FileFingerprint>();
   readonly #recentlyModified = new Set<string>();
+  readonly #replaced = new Map<string, string>();
 
   readonly #contents = new Map<string, Uint8Array>();
   readonly #encodings = new Map<string, TextEncoding>();
@@ -83,6 +91,11 @@ export class FileTracker {
     this.#keepContent(realPath, content);
   }
 
+  /** The text that a change is about to replace; of several changes, that of the first counts. */
+  recordReplaced(realPath: string, before: string): void {
+    if (!this.#replaced.has(realPath)) this.#replaced.set(realPath, before);
+  }
+
   recordModified(realPath: string, fingerprint: FileFingerprint, content?: Uint8Array): void {
     this.#seen.set(realPath, fingerprint);
     this.#modified.set(realPath, fingerprint);
@@ -90,11 +103,15 @@ export class FileTracker {
     this.#keepContent(realPath, content);
   }
 
-  /** Real paths of the files that were modified since the last call. */
-  takeModified(): string[] {
-    const paths = [...this.#recentlyModified];
+  /** The files that were modified since the last call. */
+  takeModified(): FileChange[] {
+    const changes = [...this.#recentlyModified].map((realPath) => ({
+      realPath,
+      before: this.#replaced.get(realPath),
+    }));
     this.#recentlyModified.clear();
-    return paths;
+    this.#replaced.clear();
+    return changes;
   }
 
   /** The encoding in which the session has read the file; undefined for UTF-8. */

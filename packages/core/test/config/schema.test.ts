@@ -71,6 +71,7 @@ const EVERYTHING: DiligentConfig = {
   sandbox: "required",
   sandboxNetwork: { allow: ["packages", "*.example.com", "10.0.0.5:80"] },
   formatters: { prettier: { command: ["prettier", "--write", "$FILE"], extensions: [".ts", "css"] } },
+  lsp: { zig: { command: ["zls"], extensions: [".zig"] }, yaml: false },
   webSearch: true,
   sandboxWritable: ["/var/cache/x", "~/.cache/y", "~"],
   mcpServers: {

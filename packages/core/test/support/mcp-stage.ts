@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AgentEvent } from "../../src/agent/types.ts";
 import type { McpServerSetting } from "../../src/config/schema.ts";
 import { createProjectHarness, type ProjectHarness, type ProjectSession } from "../../src/harness/harness.ts";
-import type { SessionChoices } from "../../src/harness/types.ts";
+import type { HarnessExtension, SessionChoices } from "../../src/harness/types.ts";
 import { createScriptedStream, scriptedModel } from "../../src/provider/scripted.ts";
 import type { Model, StreamContext, StreamFunction } from "../../src/provider/types.ts";
 import type { ToolResultMessage } from "../../src/types.ts";
@@ -47,8 +47,14 @@ export interface PlayedRun {
   notices: string[];
 }
 
-/** @param servers the user's. */
-export function createServerStage(servers: Record<string, McpServerSetting> = {}): ServerStage {
+/**
+ * @param servers the user's.
+ * @param openExtensions extensions of each harness, in place of the program's own of the same names.
+ */
+export function createServerStage(
+  servers: Record<string, McpServerSetting> = {},
+  openExtensions?: (place: Pick<ServerStage, "project" | "environment">) => Promise<HarnessExtension[]>,
+): ServerStage {
   const home = makeTempDir();
   const project = join(home, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
@@ -58,7 +64,9 @@ export function createServerStage(servers: Record<string, McpServerSetting> = {}
     writeFileSync(join(home, ".config/diligent/diligent.jsonc"), JSON.stringify(config), { mode: 0o600 });
   configure({ mcpServers: servers });
   const open = async () => {
-    const harness = await createProjectHarness({ cwd: project, environment, overrides: { persist: false } });
+    const extensions = await openExtensions?.({ project, environment });
+    const overrides = { persist: false, extensions };
+    const harness = await createProjectHarness({ cwd: project, environment, overrides });
     onTestFinished(() => harness.close());
     return harness;
   };

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import type { Tool, ToolResult } from "../../src/tool/types.ts";
-import { attachFormatters, type Formatter } from "../../src/tools/formatters.ts";
+import { createFormatting, type Formatter } from "../../src/tools/formatters.ts";
 import { createTools } from "../../src/tools/index.ts";
+import { observeChanges } from "../../src/tools/observe-changes.ts";
 import { makeFileWorkspace } from "../support/file-workspace.ts";
 import { runTool } from "../support/tool-workspace.ts";
 
@@ -12,12 +13,14 @@ function setUp(script: string, changes: Partial<Formatter> = {}, name = "format"
   const files = makeFileWorkspace();
   const program = files.put("tool/format.sh", `#!/bin/sh\n${script}\n`);
   chmodSync(program, 0o755);
-  const formatter = { name, command: [program], extensions: [".ts"], ...changes };
+  const formatter = { command: [program], extensions: [".ts"], ...changes };
   const environment = { HOME: join(files.root, "home"), PATH: process.env.PATH };
   const workspace = { ...files.workspace, environment };
-  const tools = attachFormatters(createTools(workspace, { offersPatches: () => true }), workspace, [
-    formatter,
-  ]);
+  const tools = observeChanges(
+    createTools(workspace, { offersPatches: () => true }),
+    workspace.files,
+    createFormatting(workspace, { [name]: formatter }),
+  );
   const call = (toolName: string, input: object): Promise<ToolResult> => {
     const tool: Tool | undefined = tools.find((each) => each.name === toolName);
     if (!tool) throw new Error(`There is no tool ${toolName}.`);

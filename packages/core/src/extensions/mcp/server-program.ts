@@ -1,12 +1,12 @@
 import { isAbsolute, resolve } from "node:path";
 import type { LoadedConfig } from "../../config/loader.ts";
 import type { McpServerSetting } from "../../config/schema.ts";
-import { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
+import type { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
 import { cleanPath, inheritEnvironment } from "../../infrastructure/process/environment.ts";
+import type { ServerProgram } from "../../infrastructure/process/server-process.ts";
 import { type Environment, homeDirectory } from "../../infrastructure/runtime.ts";
-import { SessionSandbox } from "../../sandbox/session-sandbox.ts";
+import { prepareSandboxedProgram } from "../../sandbox/sandboxed-program.ts";
 import type { ServerDefinition } from "./server-definition.ts";
-import type { ServerProgram } from "./stdio-transport.ts";
 
 /** Where servers are started. */
 export interface ProgramPlace {
@@ -43,48 +43,18 @@ export async function prepareProgram(
   if (program === null) throw new Error(`${command} was not found in PATH.`);
   const plain = { argv: [program, ...args], cwd, environment };
   const isSandboxed = definition.origin !== "user" || setting.sandbox !== undefined;
-  return isSandboxed && config.sandbox !== "off"
-    ? sandboxed(plain, setting, { ...place, name: definition.name })
-    : plain;
-}
-
-async function sandboxed(
-  program: ServerProgram,
-  { sandbox: { write = [], network = "off" } = {} }: McpServerSetting,
-  { environment, loaded, temporaryDirectory, notify, name }: ProgramPlace & { name: string },
-): Promise<ServerProgram> {
-  const own = new SessionTempDir(temporaryDirectory.path()).path();
-  if (own === undefined) throw new Error("Its sandbox needs a temporary directory, which cannot be created.");
-  const sandbox = new SessionSandbox({
-    setting: loaded.config.sandbox ?? "auto",
-    environment,
-    root: loaded.projectRoot,
-    isRootReadOnly: true,
-    writable: write.map((path) => toAbsolute(path, loaded.projectRoot, environment)),
-    directory: () => own,
-    network: { setting: network, isChosen: true },
+  if (!isSandboxed || config.sandbox === "off") return plain;
+  const { write = [], network } = setting.sandbox ?? {};
+  return prepareSandboxedProgram(plain, {
+    name: definition.name,
+    setting: config.sandbox ?? "auto",
+    environment: own,
+    root,
+    writable: write.map((path) => toAbsolute(path, root, own)),
+    network,
+    temporaryDirectory: place.temporaryDirectory,
+    notify: place.notify,
   });
-  const state = await sandbox.sandboxState();
-  if (state.kind === "refused") throw new Error(`It may only run in a sandbox, and ${state.problem}.`);
-  if (state.kind === "open") {
-    notify(`The server ${name} runs without a sandbox: ${state.problem ?? "there is none"}.`);
-    return program;
-  }
-  const wrapped = await state.wrapper.wrapCommand(program);
-  return {
-    ...program,
-    argv: wrapped.argv,
-    environment: wrapped.environment,
-    report: wrapped.report,
-    processTable: wrapped.processTable,
-    inheritedFiles: wrapped.inheritedFiles,
-    async release(gone) {
-      wrapped.finish({ survivors: false, gone });
-      sandbox.endConnections();
-      await sandbox.endProcesses();
-      await sandbox.close();
-    },
-  };
 }
 
 function toAbsolute(path: string, base: string, environment: Environment): string {

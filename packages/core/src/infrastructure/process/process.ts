@@ -14,7 +14,9 @@ import {
   type ProcessRole,
   type ProcessTree,
   readCpuMs,
+  readMemoryBytes,
   readTreeCpuMs,
+  readTreeMemoryBytes,
 } from "./tree.ts";
 
 /** How a child is started; its stdin is empty, unless it `hasInput`. */
@@ -81,6 +83,8 @@ export interface ChildProcess {
   end(): Promise<boolean>;
   /** Processor time of what runs of it now. */
   cpuTimeMs(): number;
+  /** Bytes of memory of what runs of it now; undefined where the system does not say. */
+  memoryBytes(): number | undefined;
   /** Kills the process itself, at once. */
   kill(): void;
   /** From now on it does not keep this program alive. */
@@ -252,6 +256,11 @@ function toChildProcess(
       const id = tree().mountNamespace;
       if (processTable === undefined) return readTreeCpuMs(tree());
       return id === undefined ? 0 : readCpuMs(findInMountNamespace(id, processTable), processTable);
+    },
+    memoryBytes: () => {
+      const id = tree().mountNamespace;
+      if (processTable === undefined) return readTreeMemoryBytes(tree());
+      return id === undefined ? 0 : readMemoryBytes(findInMountNamespace(id, processTable), processTable);
     },
     kill: () => child.kill("SIGKILL"),
     release: () => child.unref(),

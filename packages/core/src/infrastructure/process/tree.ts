@@ -123,6 +123,24 @@ export function readTreeCpuMs(tree: ProcessTree): number {
   return hasProcessTable() ? readCpuMs(findProcessTree(tree).processes.map(({ pid }) => pid)) : 0;
 }
 
+/**
+ * Bytes of physical memory of these processes together, as far as they can be read.
+ * @param table a file system of processes: `/proc`, or that of another process namespace.
+ */
+export function readMemoryBytes(processes: readonly number[], table = "/proc"): number {
+  const kibibytes = processes.map(
+    (pid) => /^VmRSS:\s*(\d+) kB$/m.exec(readQuietly(`${table}/${pid}/status`))?.[1],
+  );
+  return kibibytes.reduce((sum, each) => sum + Number(each ?? 0), 0) * 1024;
+}
+
+/** The same for all that runs of a tree; undefined where the system does not list processes. */
+export function readTreeMemoryBytes(tree: ProcessTree): number | undefined {
+  return hasProcessTable()
+    ? readMemoryBytes(findProcessTree(tree).processes.map(({ pid }) => pid))
+    : undefined;
+}
+
 /** From the state on, which follows the name in parentheses: that may itself hold spaces and parentheses. */
 function statFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname } from "node:path";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
-import type { ToolContext } from "../../tool/types.ts";
 import type { Formatter } from "../formatters.ts";
+import type { ChangeContext } from "../observe-changes.ts";
 import { runShell } from "../shell/run-shell.ts";
 import { displayPath } from "../target.ts";
 import { createFingerprint, type Workspace } from "../workspace.ts";
@@ -16,7 +16,7 @@ const MAX_PROBLEM_LINES = 5;
 interface FormatOptions {
   workspace: Workspace;
   formatters: readonly Formatter[];
-  context: ToolContext;
+  context: ChangeContext;
 }
 
 /**

@@ -213,9 +213,10 @@ export interface TargetLocation {
   signal: AbortSignal;
 }
 
-/** A computed change; without `after` there is nothing to write. */
+/** A computed change; without `after` there is nothing to write, and without `before` the file is new. */
 interface PlannedWrite {
   target: ApprovedTarget;
+  before?: TextContent | string | undefined;
   after?: TextContent | undefined;
 }
 
@@ -253,15 +254,23 @@ export async function changeTarget<T extends PlannedWrite>(
     const planned = await underLock((target) => plan(target, unsaved));
     const { target, after: content } = planned;
     if (!content) return { ...planned, saved: "" };
+    recordReplaced(workspace, planned);
     const save = () => saveInEditor(workspace, target, { content, unsaved, signal });
     return { ...planned, saved: await (target.stats ? save() : inNewDirectories(target.realPath, save)) };
   });
 }
 
-function saveOnDisk(workspace: Workspace, { target, after }: PlannedWrite): void {
+function saveOnDisk(workspace: Workspace, planned: PlannedWrite): void {
+  const { target, after } = planned;
   if (!after) return;
+  recordReplaced(workspace, planned);
   if (target.stats) saveChange(workspace, target, after);
   else withParentDirectories(target.realPath, () => saveChange(workspace, target, after));
+}
+
+function recordReplaced({ files }: Workspace, { target, before }: PlannedWrite): void {
+  if (before === undefined) return;
+  files.recordReplaced(target.realPath, typeof before === "string" ? before : before.text);
 }
 
 /** @throws Error for arguments that cannot be written to a file. */

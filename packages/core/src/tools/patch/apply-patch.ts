@@ -197,9 +197,13 @@ function failureOf(step: () => void): string[] {
   }
 }
 
-function writeFile(workspace: Workspace, { kind, target, newTarget, after }: PlannedFile): (() => void)[] {
+function writeFile(
+  workspace: Workspace,
+  { kind, target, newTarget, before, after }: PlannedFile,
+): (() => void)[] {
   if (kind === "delete") return [];
   const written = newTarget ?? target;
+  if (kind !== "add") workspace.files.recordReplaced(written.realPath, before.text);
   if (written.stats === undefined) {
     withParentDirectories(written.realPath, () => saveChange(workspace, written, after));
     return [() => unlinkSync(written.realPath)];

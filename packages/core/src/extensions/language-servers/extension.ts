@@ -1,0 +1,64 @@
+import type { LoadedConfig } from "../../config/loader.ts";
+import type { ProjectTrust } from "../../config/trust-items.ts";
+import type { HarnessExtension, SessionScope } from "../../harness/types.ts";
+import type { Environment } from "../../infrastructure/runtime.ts";
+import { findLanguageServers, selectServer } from "./find-servers.ts";
+import type { ServerLimits } from "./language-server.ts";
+import type { LanguageServers } from "./servers.ts";
+
+/** Where servers are looked for. */
+interface ServersPlace {
+  loaded: LoadedConfig;
+  environment: Environment;
+  /** Decides about the project's servers; its owner reports what waits. */
+  trust(): Promise<ProjectTrust>;
+  /** The defaults where they are left out. */
+  limits?: Partial<ServerLimits> | undefined;
+}
+
+/** Opens the language servers for the sessions of a harness. None is started before a file of its languages was changed. */
+export async function openLanguageServers({
+  loaded,
+  environment,
+  limits,
+  ...place
+}: ServersPlace): Promise<HarnessExtension> {
+  const definitions = await findLanguageServers({ loaded, environment, trust: await place.trust() });
+  const scopes = new Set<SessionScope>();
+  const notify = (message: string) => {
+    const shown = [...scopes].find((scope) => scope.session() !== undefined);
+    shown?.session()?.report(
+      shown.redactor.redact({
+        type: "notice" as const,
+        level: "warning" as const,
+        code: "language_server",
+        message,
+      }),
+    );
+  };
+  let opening: Promise<LanguageServers> | undefined;
+  // The code that talks to servers is loaded with the first one.
+  const open = () => {
+    opening ??= import("./servers.ts").then(
+      ({ LanguageServers }) => new LanguageServers({ definitions, loaded, environment, notify, limits }),
+    );
+    return opening;
+  };
+  return {
+    name: "language-servers",
+    openSession(scope) {
+      if (definitions.length === 0) return {};
+      scopes.add(scope);
+      return {
+        async afterFileChanges(changes, { signal }) {
+          const hasServer = changes.some(({ realPath }) => selectServer(definitions, realPath));
+          return hasServer ? (await open()).report(changes, signal) : undefined;
+        },
+        close: () => void scopes.delete(scope),
+      };
+    },
+    async close() {
+      await (await opening)?.close();
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { LoadedConfig } from "../../config/loader.ts";
+import { cleanPath } from "../../infrastructure/process/environment.ts";
+import type { Environment } from "../../infrastructure/runtime.ts";
+
+// Decides at the start of a session whether there may be a server: it loads nothing else.
+
+/** The servers of one group of languages; of the programs, the first that the user has is used. */
+export interface KnownServer {
+  /** As in the setting `lsp`. */
+  name: string;
+  /** Programs with their arguments. */
+  commands: readonly (readonly [program: string, ...args: string[]])[];
+  extensions: readonly string[];
+  /** What the server is told at its start, as its own documentation names it. */
+  initializationOptions?: Readonly<Record<string, unknown>>;
+}
+
+const STDIO = "--stdio";
+
+/** In the order in which a file's extension is looked up. */
+export const KNOWN_SERVERS: readonly KnownServer[] = [
+  {
+    name: "typescript",
+    commands: [
+      // TypeScript from 7 on is a server itself; the others drive the versions before.
+      ["tsc", "--lsp", STDIO],
+      ["typescript-language-server", STDIO],
+      ["vtsls", STDIO],
+    ],
+    extensions: [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"],
+    // It would install packages.
+    initializationOptions: { disableAutomaticTypingAcquisition: true },
+  },
+  {
+    name: "python",
+    commands: [
+      ["basedpyright-langserver", STDIO],
+      ["pyright-langserver", STDIO],
+      ["pylsp"],
+      ["jedi-language-server"],
+    ],
+    extensions: [".py", ".pyi"],
+  },
+  { name: "go", commands: [["gopls"]], extensions: [".go"] },
+  { name: "rust", commands: [["rust-analyzer"]], extensions: [".rs"] },
+  {
+    name: "json",
+    commands: [
+      ["vscode-json-language-server", STDIO],
+      ["vscode-json-languageserver", STDIO],
+    ],
+    extensions: [".json", ".jsonc"],
+  },
+  { name: "yaml", commands: [["yaml-language-server", STDIO]], extensions: [".yaml", ".yml"] },
+  {
+    name: "css",
+    commands: [
+      ["vscode-css-language-server", STDIO],
+      ["css-languageserver", STDIO],
+    ],
+    extensions: [".css", ".scss", ".less"],
+  },
+  {
+    name: "html",
+    commands: [
+      ["vscode-html-language-server", STDIO],
+      ["html-languageserver", STDIO],
+    ],
+    extensions: [".html", ".htm"],
+  },
+];
+
+/** The directory of a project's own programs, from its root. */
+export const PROJECT_PROGRAMS = "node_modules/.bin";
+
+/** True if a server is configured, or one of the known ones may be installed. Called at every start. */
+export function mayHaveServers({ config, projectRoot }: LoadedConfig, environment: Environment): boolean {
+  if (config.lsp === false) return false;
+  if (Object.keys(config.lsp ?? {}).length > 0) return true;
+  const own = join(projectRoot, PROJECT_PROGRAMS);
+  const hasOwn = existsSync(own);
+  return KNOWN_SERVERS.some(
+    (known) =>
+      (hasOwn && known.commands.some(([program]) => existsSync(join(own, program)))) ||
+      findInPath(known, { root: projectRoot, environment }) !== undefined,
+  );
+}
+
+/** The command of the first of a server's programs that the user has in PATH, outside of the project. */
+export function findInPath(
+  { commands }: KnownServer,
+  { root, environment }: { root: string; environment: Environment },
+): string[] | undefined {
+  const directories = cleanPath(environment.PATH, { root, cwd: root })
+    .split(":")
+    .filter((directory) => directory !== root && !directory.startsWith(`${root}/`));
+  for (const [program, ...args] of commands) {
+    const directory = directories.find((each) => isServer(join(each, program)));
+    if (directory !== undefined) return [join(directory, program), ...args];
+  }
+  return undefined;
+}
+
+/** True for an executable file that is a server. */
+export function isServer(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() && (basename(path) !== "tsc" || hasServer(path));
+  } catch {
+    return false; // Missing, or not executable.
+  }
+}
+
+/** True for the compiler of TypeScript 7 and later. */
+function hasServer(compiler: string): boolean {
+  const manifest = join(dirname(realpathSync(compiler)), "..", "package.json");
+  return /"version"\s*:\s*"(?:[7-9]|\d\d)\./.test(readFileSync(manifest, "utf8"));
+}
