@@ -316,8 +316,11 @@ const PAGES = {
       ["show ID", "the whole entry and what it replaced"],
       ["rm ID...", "remove entries with what they replaced"],
       ["prune", "remove replaced and faded entries"],
+      ["review", "decide about new, possibly stale and contradicting entries"],
+      ["keep ID...", "confirm entries; those named together do not contradict each other"],
+      ["edit ID TEXT", "replace the text of an entry"],
     ],
-    words: ["list", "show", "rm", "prune"],
+    words: ["list", "show", "rm", "prune", "review", "keep", "edit"],
     options: [JSON_OPTION, { name: "dry-run", help: "with prune: only show what would be removed" }],
     notes: [
       "ID is an id of the list or an id prefix. The score is the confidence, halved every 30 days, times 1.5 for corrections, 1.3 for preferences and 0.8 for discoveries. Below 0.05 an entry has faded: a pattern with the usual confidence of 0.8 does so after four months. The file .diligent/knowledge/knowledge.jsonl is only appended to: removed entries stay in it, but are no longer shared with the model.",

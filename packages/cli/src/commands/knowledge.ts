@@ -6,7 +6,7 @@ import {
   nearestNames,
   resolvePaths,
 } from "@diligent/core/light";
-import type { KnowledgeEntry } from "@diligent/core/run";
+import type { KnowledgeEntry, KnowledgeUse, ReviewItem } from "@diligent/core/run";
 import { isSubcommandWord, type SubcommandWord } from "../arguments/subcommands.ts";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
@@ -24,17 +24,22 @@ const INDENT = "    ";
 interface ListedKnowledge {
   entry: KnowledgeEntry;
   score: number;
+  /** Undefined for an entry that no model was given yet. */
+  use: KnowledgeUse | undefined;
   /** The first of its files that changed since. */
   changedFile: string | undefined;
 }
 
 /** Lists the knowledge shared with the model, the highest score first: two lines per entry, facts and content. */
-function listKnowledge({ isJson, io }: KnowledgeCall, { library, root, entries }: OpenKnowledge): number {
+function listKnowledge({ isJson, io }: KnowledgeCall, knowledge: OpenKnowledge): number {
+  const { library, root, entries } = knowledge;
   const now = Date.now();
   const findChangedFile = library.createStaleCheck(root);
+  const uses = readUses(knowledge);
   const listed = library.rankWithScores(entries, now).map(({ entry, score }) => ({
     entry,
     score,
+    use: uses.get(entry.id),
     changedFile: findChangedFile(entry),
   }));
   if (isJson) io.stdout.write(toJsonText(listed.map(toJson)));
@@ -43,16 +48,35 @@ function listKnowledge({ isJson, io }: KnowledgeCall, { library, root, entries }
     const columns = io.stdout.columns ?? DEFAULT_COLUMNS;
     const lines = listed.map((each) => formatListed(each, { now, columns }));
     io.stdout.write(lines.join("") + describeSuperseded(entries.length - listed.length));
+    io.stdout.write(describeWaiting(library.listReviewItems(entries, root)));
   }
   return EXIT_SUCCESS;
 }
 
-function toJson({ entry, score, changedFile }: ListedKnowledge): object {
-  return { ...entry, score, ...(changedFile !== undefined && { changedFile }) };
+function toJson({ entry, score, use, changedFile }: ListedKnowledge): object {
+  return { ...entry, score, uses: use?.count ?? 0, ...(changedFile !== undefined && { changedFile }) };
+}
+
+/** Without the counts, which are only a statistic, if they cannot be read. */
+function readUses({ library, root, environment }: OpenKnowledge): ReadonlyMap<string, KnowledgeUse> {
+  try {
+    return library.readKnowledgeUses(root, environment);
+  } catch {
+    return new Map();
+  }
+}
+
+/** New entries alone are nothing to be concerned about. */
+function describeWaiting(items: readonly ReviewItem[]): string {
+  const count = items.filter(({ kind }) => kind !== "new").length;
+  if (count === 0) return "";
+  const what = count === 1 ? "1 decision about a" : `${count} decisions about`;
+  const which = count === 1 ? "stale or contradicting entry waits" : "stale or contradicting entries wait";
+  return `\n${what} ${which} for you: diligent knowledge review\n`;
 }
 
 function formatListed(
-  { entry, changedFile }: ListedKnowledge,
+  { entry, use, changedFile }: ListedKnowledge,
   { now, columns }: { now: number; columns: number },
 ): string {
   const { id, type, confidence, timestamp, sessionId } = entry;
@@ -62,10 +86,15 @@ function formatListed(
     confidence.toFixed(2),
     formatEntryAge(timestamp, now),
     ...(sessionId === undefined ? [] : [`session ${toSingleLine(sessionId, 40)}`]),
+    ...(use === undefined ? [] : [describeUse(use)]),
     ...(changedFile === undefined ? [] : [`possibly stale: ${toSingleLine(changedFile, 60)} has changed`]),
   ];
   const content = toSingleLine(entry.content, Math.max(MIN_CONTENT_COLUMNS, columns - INDENT.length));
   return `${facts.join("  ")}\n${INDENT}${content}\n`;
+}
+
+function describeUse({ count }: KnowledgeUse): string {
+  return `used in ${count} ${count === 1 ? "session" : "sessions"}`;
 }
 
 /** How long ago, for a person; an unparseable time is shown as it is. */
@@ -98,6 +127,7 @@ function findDetails(entry: KnowledgeEntry, knowledge: OpenKnowledge, now: numbe
   const { library, root, entries } = knowledge;
   return {
     score: library.scoreKnowledge(entry, now),
+    use: readUses(knowledge).get(entry.id),
     changedFile: library.createStaleCheck(root)(entry),
     replacedBy: entries.filter(({ id, supersedes }) => supersedes === entry.id && id !== entry.id),
     replaced: listReplaced(entry, entries).slice(1),
@@ -106,6 +136,7 @@ function findDetails(entry: KnowledgeEntry, knowledge: OpenKnowledge, now: numbe
 
 interface Details {
   score: number;
+  use: KnowledgeUse | undefined;
   changedFile: string | undefined;
   replacedBy: readonly KnowledgeEntry[];
   /** Newest first. */
@@ -113,15 +144,17 @@ interface Details {
 }
 
 function formatEntry(entry: KnowledgeEntry, details: Details, now: number): string {
-  const { changedFile } = details;
+  const { changedFile, use } = details;
   const facts: [string, string | undefined][] = [
     ["Knowledge", entry.id],
     ["Type", entry.type],
     ["Confidence", entry.confidence.toFixed(2)],
     ["Score", details.score.toFixed(2)],
     ["Recorded", formatTime(entry.timestamp, now)],
+    ["Reviewed", entry.reviewed === undefined ? undefined : formatTime(entry.reviewed, now)],
     ["Session", entry.sessionId],
     ["Entry", entry.entryId],
+    ["Used", use && `${describeUse(use).replace("used ", "")}, last ${formatTime(use.last, now)}`],
     ["Tags", entry.tags?.join(", ")],
     ["Files", entry.files?.map(({ path }) => path).join(", ")],
     ["Stale", changedFile === undefined ? undefined : `possibly: ${changedFile} has changed since`],
@@ -168,16 +201,21 @@ async function removeKnowledge(
 }
 
 /** Appends the lines that remove these entries. */
-export async function takeAway(
-  entries: readonly KnowledgeEntry[],
-  { library, path, root, environment }: OpenKnowledge,
-): Promise<void> {
-  const { guardKnowledgeAppend } = await loadKnowledgeTrust();
+export async function takeAway(entries: readonly KnowledgeEntry[], knowledge: OpenKnowledge): Promise<void> {
+  const { library, path } = knowledge;
   await library.removeKnowledge(
     path,
     entries.map(({ id }) => id),
-    (firstLine, append) => guardKnowledgeAppend({ root, environment }, firstLine, append),
+    (await toLocation(knowledge)).guard,
   );
+}
+
+/** Where entries are written, and the check whether they may be. */
+export async function toLocation({ path, root, environment }: OpenKnowledge) {
+  const { guardKnowledgeAppend } = await loadKnowledgeTrust();
+  const guard = (firstLine: string, append: () => void) =>
+    guardKnowledgeAppend({ root, environment }, firstLine, append);
+  return { path, root, guard };
 }
 
 function describeRemoval({ id, content }: KnowledgeEntry, isNamed: boolean): string {
@@ -217,7 +255,7 @@ type Action = (call: KnowledgeCall, knowledge: OpenKnowledge) => Promise<number>
 
 interface ActionSpec {
   run: Action;
-  takes: "none" | "one" | "some";
+  takes: "none" | "one" | "some" | "text";
 }
 
 const ACTIONS: Readonly<Record<SubcommandWord<"knowledge">, ActionSpec>> = {
@@ -225,7 +263,35 @@ const ACTIONS: Readonly<Record<SubcommandWord<"knowledge">, ActionSpec>> = {
   show: { run: showKnowledge, takes: "one" },
   rm: { run: removeKnowledge, takes: "some" },
   prune: { run: pruneKnowledge, takes: "none" },
+  review: {
+    run: async (call, knowledge) => (await import("./review-knowledge.ts")).review(call, knowledge),
+    takes: "none",
+  },
+  keep: { run: keepKnowledge, takes: "some" },
+  edit: { run: editKnowledge, takes: "text" },
 };
+
+/** Confirms entries; those named together do not contradict each other. */
+async function keepKnowledge({ ids, isJson, io }: KnowledgeCall, knowledge: OpenKnowledge): Promise<number> {
+  const kept = ids.map((id) => findEntry(knowledge.entries, id).id);
+  await knowledge.library.keepKnowledge(kept, await toLocation(knowledge));
+  if (isJson) io.stdout.write(toJsonText({ kept }));
+  else io.stdout.write(`Kept: ${kept.map((id) => toSingleLine(id, 40)).join(", ")}\n`);
+  return EXIT_SUCCESS;
+}
+
+/** Replaces the text of an entry. */
+async function editKnowledge(
+  { ids: [reference = "", ...words], isJson, io }: KnowledgeCall,
+  knowledge: OpenKnowledge,
+): Promise<number> {
+  const { id } = findEntry(knowledge.entries, reference);
+  const edited = await knowledge.library.editKnowledge(id, words.join(" "), await toLocation(knowledge));
+  if (!edited) throw new UsageError(`knowledge ${id} was already replaced by a later entry`);
+  if (isJson) io.stdout.write(toJsonText(edited));
+  else io.stdout.write(`Saved as ${edited.id}, which replaces ${toSingleLine(id, 40)}.\n`);
+  return EXIT_SUCCESS;
+}
 
 /**
  * @param directory as given with `-C`.
@@ -250,6 +316,8 @@ function chooseAction(action: string, ids: readonly string[], switches: Readonly
     throw new UsageError(`knowledge ${action} takes no id: ${first}`);
   if (spec.takes !== "none" && first === undefined)
     throw new UsageError(`knowledge ${action} needs an ID (see diligent knowledge list)`);
+  if (spec.takes === "text" && second === undefined)
+    throw new UsageError(`knowledge ${action} needs the new text: diligent knowledge edit ID "TEXT"`);
   if (spec.takes === "one" && second !== undefined)
     throw new UsageError(`knowledge ${action} takes one ID, not also ${second}`);
   if (switches.has("dry-run") && action !== "prune") throw new UsageError("knowledge: --dry-run needs prune");
@@ -275,7 +343,7 @@ export async function openKnowledgeStore(
 }
 
 /** Validated arguments of `diligent knowledge`. */
-interface KnowledgeCall {
+export interface KnowledgeCall {
   ids: readonly string[];
   isJson: boolean;
   isDryRun: boolean;

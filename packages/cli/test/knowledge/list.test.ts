@@ -77,6 +77,7 @@ describe("knowledge list", () => {
         tags: ["x"],
         mood: "good",
         score: expect.closeTo(0.8, 3),
+        uses: 0,
       },
       [],
     ]);
@@ -87,7 +88,8 @@ describe("knowledge list", () => {
     const files = [{ path: "src/a.ts", hash: Bun.SHA256.hash("old", "hex") }];
     writeKnowledge({ id: "aaaaaaaa", content: "On a.ts.", daysAgo: 1, files });
     expect((await run()).stdout).toBe(
-      "aaaaaaaa  pattern     0.80  1 day ago  possibly stale: src/a.ts has changed\n    On a.ts.\n",
+      "aaaaaaaa  pattern     0.80  1 day ago  possibly stale: src/a.ts has changed\n    On a.ts.\n" +
+        "\n1 decision about a stale or contradicting entry waits for you: diligent knowledge review\n",
     );
     expect(JSON.parse((await run("--json")).stdout)).toMatchObject([{ changedFile: "src/a.ts" }]);
   });

@@ -30,7 +30,9 @@ export { isLoopbackUrl } from "../infrastructure/urls.ts";
 export type { Job, JobStart, JobState, JobUpdate } from "../jobs/job.ts";
 export type { JobOutput } from "../jobs/job-output.ts";
 export { SessionJobs } from "../jobs/session-jobs.ts";
+export type { ReviewItem } from "../knowledge/review.ts";
 export type { KnowledgeEntry } from "../knowledge/types.ts";
+export type { KnowledgeUse } from "../knowledge/uses.ts";
 export { describeConnectionFailure } from "../provider/classify-error.ts";
 export { ProviderError } from "../provider/errors.ts";
 export {

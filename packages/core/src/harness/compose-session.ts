@@ -318,7 +318,11 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...jobs.takeNotices().map((notice) => redactor.redact(notice)),
       ...(opened ? notePermissions(opened, permissions()) : []),
     ],
-    onEvent: observeEvents([...(options.extensions ?? []), ...additions]),
+    onEvent: observeEvents([
+      ...(options.extensions ?? []),
+      ...additions,
+      ...(isSaved && !options.child ? [createUseCounter(prompt)] : []),
+    ]),
     noteBeforeRun: () => instructions.noteChanges(),
     checkPrompt: additions.find(({ checkPrompt }) => checkPrompt)?.checkPrompt,
   });
@@ -414,6 +418,21 @@ function openSessionModel(
 ): Promise<ModelChoice & { fallback?: string }> | (ModelChoice & { fallback?: string }) {
   if (typeof model === "object") return model;
   return chooseModel({ cwd, config: loaded.config, modelId: model, lastModelId, path });
+}
+
+/** Counts the knowledge in the prompt as used once a model has answered it, each entry once a session. */
+function createUseCounter(prompt: SessionPrompt): Pick<SessionAddition, "onEvent"> {
+  const counted = new Set<string>();
+  return {
+    onEvent({ type }) {
+      if (type !== "usage") return;
+      try {
+        prompt.current.countKnowledge?.(counted);
+      } catch {
+        // It is only a statistic: the session does not depend on it.
+      }
+    },
+  };
 }
 
 /** Passes every event of a session to those that observe events; undefined if there are none. */

@@ -50,6 +50,8 @@ interface ComposedPrompt {
   parts: SystemPromptSections;
   /** Problems with files that the prompt leaves out, or contains only in part. */
   notices: Notice[];
+  /** Counts the knowledge entries in it as used, except those in `counted`, and adds them there. */
+  countKnowledge?: ((counted: Set<string>) => void) | undefined;
 }
 
 /** The system prompt of a session. */
@@ -89,6 +91,7 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
   options.onInstructions?.(instructions);
   const gitBranch = readGitBranch(projectRoot);
   const permissions = options.permissions();
+  const { section, countUse: countKnowledge } = await notifyKnowledge(options, notices);
   const parts: SystemPromptSections = {
     base: options.basePrompt ?? config.systemPrompt ?? composeBasePrompt(findUsableAbilities(permissions)),
     facts: {
@@ -109,11 +112,11 @@ async function composePrompt(options: PromptOptions): Promise<ComposedPrompt> {
       ...(permissions.mode === "plan" && options.basePrompt === undefined ? [describePlanMode()] : []),
     ],
     knowledge: {
-      section: await notifyKnowledge(options, notices),
+      section,
       isRecorded: options.tools.some((tool) => tool.name === "add_knowledge" && !tool.isRefused?.()),
     },
   };
-  return { systemPrompt: composeSystemPrompt(parts), parts, notices };
+  return { systemPrompt: composeSystemPrompt(parts), parts, notices, countKnowledge };
 }
 
 /** Converts a warning of the library into a notice for the user. */
@@ -121,29 +124,41 @@ export function toNotice({ code, message }: ConfigWarning): Notice {
   return { level: "warning", code, message };
 }
 
-/** The prompt's knowledge section; empty without knowledge, or if it may not be read, which is reported in a notice. */
+const NO_KNOWLEDGE = { section: "" };
+
+/** The prompt's knowledge section and what counts its entries; empty without knowledge, or if it may not be read, which is reported in a notice. */
 async function notifyKnowledge(
   { environment, loaded, contextWindow }: PromptOptions,
   notices: Notice[],
-): Promise<string> {
+): Promise<{ section: string; countUse?: (counted: Set<string>) => void }> {
   const { config, projectRoot } = loaded;
   const { enabled, injectionBudget } = resolveKnowledgeConfig(config.knowledge, contextWindow);
   const { knowledge } = resolvePaths(projectRoot);
   // Most sessions start without knowledge, and then its reader is not loaded.
-  if (!enabled || !existsSync(knowledgeFilePath(knowledge))) return "";
+  if (!enabled || !existsSync(knowledgeFilePath(knowledge))) return NO_KNOWLEDGE;
   const trust = await readTrustNow(loaded, environment);
   if ("message" in trust) {
     notices.push({ level: "warning", code: "knowledge_not_trusted", message: trust.message });
-    return "";
+    return NO_KNOWLEDGE;
   }
   try {
-    const { buildKnowledgeSection, createStaleCheck, readKnowledge } = await import("../knowledge/index.ts");
+    const { createStaleCheck, noteKnowledgeUse, readKnowledge, selectKnowledge } = await import(
+      "../knowledge/index.ts"
+    );
     const findChangedFile = createStaleCheck(projectRoot);
-    return buildKnowledgeSection(await readKnowledge(knowledge), injectionBudget, { findChangedFile });
+    const { section, ids } = selectKnowledge(await readKnowledge(knowledge), injectionBudget, {
+      findChangedFile,
+    });
+    const countUse = (counted: Set<string>) => {
+      const added = ids.filter((id) => !counted.has(id));
+      for (const id of added) counted.add(id);
+      noteKnowledgeUse(projectRoot, added, environment);
+    };
+    return { section, countUse };
   } catch (error) {
     const message = `Knowledge of earlier sessions is not used: ${describeError(error)}`;
     notices.push({ level: "warning", code: "knowledge_not_loaded", message });
-    return "";
+    return NO_KNOWLEDGE;
   }
 }
 

@@ -1,4 +1,4 @@
-export { buildKnowledgeSection, type KnowledgeSectionOptions } from "./injector.ts";
+export { buildKnowledgeSection, type KnowledgeSectionOptions, selectKnowledge } from "./injector.ts";
 export {
   findSuperseded,
   type RankedKnowledge,
@@ -6,6 +6,7 @@ export {
   rankWithScores,
   scoreKnowledge,
 } from "./ranker.ts";
+export { editKnowledge, keepKnowledge, listReviewItems, type ReviewItem } from "./review.ts";
 export { createStaleCheck, type FindChangedFile } from "./stale-files.ts";
 export {
   appendKnowledge,
@@ -23,3 +24,4 @@ export {
   knowledgeFilePath,
   resolveKnowledgeConfig,
 } from "./types.ts";
+export { type KnowledgeUse, noteKnowledgeUse, readKnowledgeUses } from "./uses.ts";

@@ -31,19 +31,32 @@ export interface KnowledgeSectionOptions {
 export function buildKnowledgeSection(
   entries: readonly KnowledgeEntry[],
   budgetTokens: number,
-  { now = currentTime(), findChangedFile }: KnowledgeSectionOptions = {},
+  options?: KnowledgeSectionOptions,
 ): string {
+  return selectKnowledge(entries, budgetTokens, options).section;
+}
+
+/** `buildKnowledgeSection` with the ids of the entries in it. */
+export function selectKnowledge(
+  entries: readonly KnowledgeEntry[],
+  budgetTokens: number,
+  { now = currentTime(), findChangedFile }: KnowledgeSectionOptions = {},
+): { section: string; ids: string[] } {
   let room = budgetTokens * CHARACTERS_PER_TOKEN - HEADER.length;
   let skipped = 0;
   const lines: string[] = [];
+  const ids: string[] = [];
   for (const entry of rankKnowledge(entries, now)) {
     const line = formatWithin(entry, room, findChangedFile);
     if (line === undefined) skipped++;
-    else lines.push(line);
+    else {
+      lines.push(line);
+      ids.push(entry.id);
+    }
     room -= line?.length ?? 0;
     if (skipped > MAX_SKIPPED) break;
   }
-  return lines.length === 0 ? "" : HEADER + lines.join("");
+  return { section: lines.length === 0 ? "" : HEADER + lines.join(""), ids };
 }
 
 /**

@@ -2,12 +2,16 @@ import { nearestNames } from "../infrastructure/nearest-name.ts";
 import { generateEntryId, now } from "../infrastructure/runtime.ts";
 import { findSecretText, removeInvisible } from "../infrastructure/text/unicode.ts";
 import { rankKnowledge } from "./ranker.ts";
+import { findContradicted, findNearDuplicate, measureSimilarity } from "./similar.ts";
 import { findMentionedFiles } from "./stale-files.ts";
 import { appendKnowledge, readKnowledge } from "./store.ts";
 import type { GuardAppend, KnowledgeEntry } from "./types.ts";
 
 /** A knowledge entry to save. */
-type KnowledgeDraft = Pick<KnowledgeEntry, "type" | "content" | "confidence" | "supersedes" | "tags">;
+type KnowledgeDraft = Pick<
+  KnowledgeEntry,
+  "type" | "content" | "confidence" | "supersedes" | "tags" | "reviewed"
+>;
 
 /** The ids are stored with the entry, to show where it was learned. */
 interface RecordingCircumstances {
@@ -19,9 +23,9 @@ interface RecordingCircumstances {
   guard?: GuardAppend | undefined;
 }
 
-/** Invalid text is not an outcome: it throws. */
+/** Invalid text is not an outcome: it throws. `contradicted` is an active entry that may say the opposite. */
 type RecordingOutcome =
-  | { kind: "saved"; entry: KnowledgeEntry }
+  | { kind: "saved"; entry: KnowledgeEntry; contradicted: KnowledgeEntry | undefined }
   /** Nothing was written: this entry already has the same content. */
   | { kind: "known"; entry: KnowledgeEntry };
 
@@ -56,9 +60,10 @@ export async function recordKnowledge(
     ...(draft.supersedes !== undefined && { supersedes: draft.supersedes }),
     ...(draft.tags && draft.tags.length > 0 && { tags: draft.tags }),
     ...(files.length > 0 && { files }),
+    ...(draft.reviewed !== undefined && { reviewed: draft.reviewed }),
   };
   await appendKnowledge(knowledgePath, entry, guard);
-  return { kind: "saved", entry };
+  return { kind: "saved", entry, contradicted: findContradicted(others, entry) };
 }
 
 function assertNoSecret(content: string, tags: readonly string[] = []): void {
@@ -117,122 +122,4 @@ function newId(entries: readonly KnowledgeEntry[]): string {
   let id = generateEntryId();
   while (taken.has(id)) id = generateEntryId();
   return id;
-}
-
-/** Two texts have the same content if they share at least this part of all their different pairs of adjacent words. */
-const MIN_LIKENESS = 0.85;
-
-/** How similar the subjects of two texts are, from 0 to 1: the share of words that both contain, in any order. */
-export function measureSimilarity(left: string, right: string): number {
-  return shareOf(wordsOf(left), wordsOf(right));
-}
-
-/**
- * Finds an entry with the same content: the same words in the same order, except for case, punctuation and a few more
- * words in one of them. A negation, a number, a path or an identifier in only one of them makes them different, and so
- * does a replaced word. Returns the most similar one of several.
- */
-export function findNearDuplicate(
-  entries: readonly KnowledgeEntry[],
-  content: string,
-): KnowledgeEntry | undefined {
-  const terms = readTerms(content);
-  const plain = normalise(content);
-  let best: { entry: KnowledgeEntry; likeness: number } | undefined;
-  for (const entry of entries) {
-    const others = readTerms(entry.content);
-    // Punctuation alone is not a word.
-    const hasNoWords = terms.length === 0 && others.length === 0;
-    const likeness = hasNoWords ? Number(normalise(entry.content) === plain) : compareTerms(others, terms);
-    if (likeness >= MIN_LIKENESS && likeness > (best?.likeness ?? 0)) best = { entry, likeness };
-  }
-  return best?.entry;
-}
-
-function compareTerms(left: readonly Term[], right: readonly Term[]): number {
-  const [short, long] = left.length <= right.length ? [left, right] : [right, left];
-  const added = findAdded(short, long);
-  if (added === undefined || added.some(({ isDistinctive }) => isDistinctive)) return 0;
-  return added.length === 0 ? 1 : shareOf(pairsOf(short), pairsOf(long));
-}
-
-/** The additional words of the longer text; undefined if the shorter one is not contained in order. */
-function findAdded(short: readonly Term[], long: readonly Term[]): Term[] | undefined {
-  let matched = 0;
-  const added = long.filter(({ text }) => {
-    if (text !== short[matched]?.text) return true;
-    matched++;
-    return false;
-  });
-  return matched === short.length ? added : undefined;
-}
-
-function pairsOf(terms: readonly Term[]): Set<string> {
-  return new Set(terms.slice(1).map(({ text }, index) => `${terms[index]?.text} ${text}`));
-}
-
-function shareOf(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
-  const shared = left.intersection(right).size;
-  const all = left.size + right.size - shared;
-  return all === 0 ? 0 : shared / all;
-}
-
-function wordsOf(text: string): Set<string> {
-  return new Set(normalise(text).match(/[\p{L}\p{M}\p{N}_]+/gu));
-}
-
-function normalise(text: string): string {
-  return removeInvisible(text).text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
-}
-
-/** A word in the form used for comparing texts. */
-interface Term {
-  /** In lower case, unless it is an identifier, and without the punctuation around it. */
-  text: string;
-  /**
-   * True for a word that changes the meaning of a statement: a negation, a number, a path, an identifier, an operator.
-   */
-  isDistinctive: boolean;
-}
-
-// The languages that notes are most often written in; in other languages the surrounding words must be equal anyway.
-const NEGATIONS = new Set(
-  (
-    "not no non never none nothing nobody nowhere neither nor cannot without avoid except unless instead only hardly " +
-    "nicht nichts nie niemals kein keine keinen keinem keiner ohne nur statt außer " +
-    "ne pas jamais aucun aucune sans sauf nunca ni sin ningún ninguna solo não nem sem нет не без никогда"
-  ).split(" "),
-);
-const NEGATED_VERB = /n't$/;
-
-const PUNCTUATION_ONLY = /^[-–—.,;:!?…¡¿"“”„'‘’«»`*_()[\]{}|•·。、，]+$/u;
-const LEADING = /^[“”"„'‘«([{`,;:¡¿]+/u;
-const TRAILING = /[“”"'’»)\]}`.,;:!?…。、，]+$/u;
-const EMPHASIS = /^(\*{1,3})([^*]+)\1([.,;:!?]*)$/u;
-
-// Digits, paths, options, snake_case, member.access, operators; not letters and marks inside words.
-const MARKED = /[^\p{L}\p{M}'’-]|^-/u;
-const CAMEL_CASE = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u;
-const CAPITALS = /^\p{Lu}[\p{Lu}'-]+$/u;
-
-/** The words of a text in their order, without words of punctuation alone. */
-function readTerms(text: string): Term[] {
-  const visible = removeInvisible(text).text.normalize("NFKC").replace(/[’ʼ]/g, "'");
-  const hasSmallLetters = /\p{Ll}/u.test(visible);
-  return visible
-    .split(/\s+/)
-    .map((word) => word.replace(EMPHASIS, "$2$3"))
-    .filter((word) => word !== "" && !PUNCTUATION_ONLY.test(word))
-    .map((word) => toTerm(word, hasSmallLetters));
-}
-
-/** In a text written all in capitals, capital letters mean nothing. */
-function toTerm(word: string, hasSmallLetters: boolean): Term {
-  const bare = word.replace(LEADING, "").replace(TRAILING, "");
-  const isCode = word.includes("`") || MARKED.test(bare) || CAMEL_CASE.test(bare);
-  const isIdentifier = isCode || (hasSmallLetters && CAPITALS.test(bare));
-  const plain = bare.toLowerCase();
-  const isNegation = NEGATIONS.has(plain) || NEGATED_VERB.test(plain);
-  if (isNegation) return { text: plain, isDistinctive: true };
-  return { text: isIdentifier ? bare : plain, isDistinctive: isIdentifier };
 }

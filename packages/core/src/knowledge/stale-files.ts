@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
-import { readWholeFile } from "../infrastructure/fs/read.ts";
+import { readBothEnds, readWholeFile } from "../infrastructure/fs/read.ts";
 import { findRealPath, isInside, splitPath } from "../infrastructure/fs/real-path.ts";
 import { isSecretFile } from "../infrastructure/paths/secret-files.ts";
 import type { KnowledgeEntry, KnowledgeFile } from "./types.ts";
@@ -16,7 +16,7 @@ const TIME_GRAIN_MS = 2_500;
 export type FindChangedFile = (entry: KnowledgeEntry) => string | undefined;
 
 /**
- * Checks the files that entries name, at most 200 in total and 32 MB of content; all others count as unchanged. Never
+ * Checks the files that entries name, at most 200 in total and 32 MB of content, 1 MB of a file; all others count as unchanged. Never
  * files outside the project or files with keys. `root` is real.
  */
 export function createStaleCheck(root: string): FindChangedFile {
@@ -25,8 +25,9 @@ export function createStaleCheck(root: string): FindChangedFile {
   let bytes = 0;
   const hashOf = (file: ProjectFile): string | undefined => {
     const known = hashes.get(file.realPath);
-    if (known !== undefined || bytes + file.stats.size > MAX_HASHED_IN_ALL_BYTES) return known;
-    bytes += file.stats.size;
+    const size = Math.min(file.stats.size, MAX_HASHED_BYTES);
+    if (known !== undefined || bytes + size > MAX_HASHED_IN_ALL_BYTES) return known;
+    bytes += size;
     const hash = hashProjectFile(file);
     hashes.set(file.realPath, hash);
     return hash;
@@ -39,13 +40,11 @@ export function createStaleCheck(root: string): FindChangedFile {
     if (file === "missing") return true;
     // Any change of the content would have changed this time: most files need not be read.
     if (file.stats.ctimeMs + TIME_GRAIN_MS < since) return false;
-    // Only smaller ones are recorded.
-    if (file.stats.size > MAX_HASHED_BYTES) return true;
     const current = hashOf(file);
     return current !== undefined && current !== hash;
   };
-  return ({ timestamp, files = [] }) => {
-    const recordedAt = Date.parse(timestamp);
+  return ({ timestamp, reviewed, files = [] }) => {
+    const recordedAt = Date.parse(reviewed ?? timestamp);
     return files.find((file) => hasChanged(file, recordedAt))?.path;
   };
 }
@@ -72,6 +71,15 @@ export function findMentionedFiles(content: string, root: string): KnowledgeFile
   return [...found.values()];
 }
 
+/** The current state of files that were recorded; those that no longer exist or may not be read are left out. */
+export function hashKnownFiles(paths: readonly string[], root: string): KnowledgeFile[] {
+  return paths.slice(0, MAX_FILES).flatMap((path) => {
+    const file = locateProjectFile(path, root);
+    const hash = typeof file === "string" ? undefined : hashProjectFile(file);
+    return hash === undefined ? [] : [{ path, hash }];
+  });
+}
+
 function listCandidates(content: string, root: string): Set<string> {
   const words = content.split(/[\s"'`()[\]{}<>,;|*]+/);
   return new Set(words.flatMap((word) => toPath(word, root) ?? []));
@@ -88,8 +96,9 @@ function toPath(word: string, root: string): string | undefined {
   return path === "" || path.startsWith("..") ? undefined : path;
 }
 
-/** Larger files are not source files that knowledge names, and would take long to hash. */
+/** Of a larger file, which would take long to read, only the size, the beginning and the end are hashed. */
 const MAX_HASHED_BYTES = 1024 * 1024;
+const PARTS_MARK = "parts:";
 
 /** Files of git and diligent, which change all the time. */
 const OWN_DIRECTORIES: ReadonlySet<string> = new Set([".git", ".diligent"]);
@@ -116,11 +125,12 @@ function locateProjectFile(path: string, root: string): ProjectFile | "missing" 
   return stats.isFile() ? { realPath, stats } : "off_limits";
 }
 
-/** SHA-256 of its content, hexadecimal; undefined when it is larger than 1 MB or cannot be read. */
+/** The hash of a `KnowledgeFile`; undefined if the file cannot be read. */
 function hashProjectFile({ realPath, stats }: ProjectFile): string | undefined {
-  if (stats.size > MAX_HASHED_BYTES) return undefined;
   try {
-    return Bun.SHA256.hash(readWholeFile(realPath), "hex");
+    if (stats.size <= MAX_HASHED_BYTES) return Bun.SHA256.hash(readWholeFile(realPath), "hex");
+    const ends = readBothEnds(realPath, stats.size, MAX_HASHED_BYTES);
+    return `${PARTS_MARK}${new Bun.SHA256().update(`${stats.size}\n`).update(ends).digest("hex")}`;
   } catch {
     // Deleted or not readable: its state is unknown.
     return undefined;

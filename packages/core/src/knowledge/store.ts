@@ -28,6 +28,15 @@ export async function appendKnowledge(
   await appendGuarded(knowledgePath, [entry], guard);
 }
 
+/** Appends several entries with one write; an id that the file has already is replaced. @throws like `appendKnowledge`. */
+export async function appendEntries(
+  knowledgePath: string,
+  entries: readonly KnowledgeEntry[],
+  guard?: GuardAppend,
+): Promise<void> {
+  if (entries.length > 0) await appendGuarded(knowledgePath, entries, guard);
+}
+
 /**
  * Removes entries by their ids: appends a removal line for each, all in one write. @throws Error like
  * `appendKnowledge`.
@@ -160,7 +169,19 @@ function readEntry(
   value: JsonObject,
   place: Pick<KnowledgeEntry, "id" | "timestamp">,
 ): KnowledgeEntry | undefined {
-  const { type, content, confidence, sessionId, entryId, supersedes, tags, files, ...unknown } = value;
+  const {
+    type,
+    content,
+    confidence,
+    sessionId,
+    entryId,
+    supersedes,
+    tags,
+    files,
+    reviewed,
+    keptWith,
+    ...unknown
+  } = value;
   if (!isKnowledgeType(type) || typeof content !== "string" || content.trim() === "") return undefined;
   if (typeof confidence !== "number") return undefined;
   if (!isOptional(sessionId, isString) || !isOptional(entryId, isString)) return undefined;
@@ -177,6 +198,9 @@ function readEntry(
     ...(supersedes !== undefined && { supersedes }),
     ...(tags !== undefined && { tags }),
     ...(files !== undefined && { files }),
+    // A damaged mark of the user costs a second review, not the entry.
+    ...(isString(reviewed) && { reviewed }),
+    ...(isListOf(isString)(keptWith) && { keptWith }),
   };
 }
 

@@ -8,7 +8,7 @@ export type KnowledgeType = (typeof KNOWLEDGE_TYPES)[number];
 export interface KnowledgeFile {
   /** Relative to the project root. */
   path: string;
-  /** SHA-256 of its content, hexadecimal. */
+  /** SHA-256 of its content, hexadecimal; for a large file with a prefix, of its size and parts of it. */
   hash: string;
 }
 
@@ -30,6 +30,10 @@ export interface KnowledgeEntry {
   supersedes?: string;
   tags?: string[];
   files?: KnowledgeFile[];
+  /** When the user confirmed it, ISO 8601; its files had these hashes then. */
+  reviewed?: string;
+  /** Ids of similar entries that the user kept beside this one: they do not contradict each other. */
+  keptWith?: string[];
 }
 
 /** A line that removes an entry. The entry's own line stays in the file. */

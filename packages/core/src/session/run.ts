@@ -133,7 +133,12 @@ export function toKnowledgeEvent(event: AgentEvent): AgentEvent | undefined {
   if (event.type !== "tool_end" || event.toolName !== "add_knowledge" || event.isError) return undefined;
   const knowledgeId = event.metadata?.knowledgeId;
   if (typeof knowledgeId !== "string") return undefined;
-  return { type: "knowledge_saved", knowledgeId, content: event.output.replace(SAVED, "") };
+  const content = event.metadata?.knowledgeContent;
+  return {
+    type: "knowledge_saved",
+    knowledgeId,
+    content: typeof content === "string" ? content : event.output.replace(SAVED, ""),
+  };
 }
 
 const TOOL = "add_knowledge";

@@ -46,11 +46,16 @@ export function createAddKnowledgeTool(
       // Loaded with the first entry: most sessions do not record any.
       const { describeEntry, recordKnowledge } = await import("../knowledge/record.ts");
       const origin = { sessionId, entryId: currentEntryId?.(), root, guard };
-      const { kind, entry } = await recordKnowledge(knowledgePath, toDraft(draft), origin);
-      if (kind === "saved") {
+      const outcome = await recordKnowledge(knowledgePath, toDraft(draft), origin);
+      const { entry } = outcome;
+      if (outcome.kind === "saved") {
+        const { contradicted } = outcome;
         return {
           output: `Knowledge saved: [${entry.type}] ${entry.content}`,
-          metadata: { knowledgeId: entry.id },
+          ...(contradicted && {
+            note: `This may contradict ${describeEntry(contradicted)}\nThe user decides about both in /knowledge review.`,
+          }),
+          metadata: { knowledgeId: entry.id, knowledgeContent: entry.content },
         };
       }
       return {

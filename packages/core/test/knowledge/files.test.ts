@@ -54,19 +54,18 @@ describe("the files that a text names", () => {
     expect(pathsIn(paths.join(" "))).toEqual(paths.slice(0, 5));
   });
 
-  test("exclude secrets, files of git and diligent, links out of the project, non-files and large files", () => {
+  test("exclude secrets, files of git and diligent, links out of the project and non-files", () => {
     put(".env");
     put("keys/server.pem");
     put(".git/config");
     put(".diligent/knowledge/knowledge.jsonl");
-    put("large.bin", new Uint8Array(1024 * 1024 + 1));
     mkdirSync(join(root, "dir.d"));
     Bun.spawnSync(["mkfifo", join(root, "pipe.p")]);
     symlinkSync("/etc/hostname", join(root, "out.txt"));
     symlinkSync(".env", join(root, "harmless.txt"));
     symlinkSync("loop.txt", join(root, "loop.txt"));
     const names = ".env keys/server.pem .git/config .diligent/knowledge/knowledge.jsonl";
-    expect(pathsIn(`${names} large.bin dir.d pipe.p out.txt harmless.txt loop.txt a\0.ts`)).toEqual([]);
+    expect(pathsIn(`${names} dir.d pipe.p out.txt harmless.txt loop.txt a\0.ts`)).toEqual([]);
   });
 });
 
@@ -90,6 +89,24 @@ describe("an entry is possibly stale", () => {
     put("src/b.ts", "Something else.");
     expect(changedFile(entry)).toBe("src/b.ts");
     put("src/b.ts");
+    expect(changedFile(entry)).toBeUndefined();
+  });
+
+  test("once a large file has changed in its size, its beginning or its end", () => {
+    const large = new Uint8Array(3 * 1024 * 1024);
+    put("large.bin", large);
+    const entry = about("large.bin");
+    expect(entry.files).toEqual([{ path: "large.bin", hash: expect.stringMatching(/^parts:[0-9a-f]{64}$/) }]);
+    expect(changedFile(entry)).toBeUndefined();
+    for (const change of [
+      (bytes: Uint8Array) => bytes.with(0, 1),
+      (bytes: Uint8Array) => bytes.with(bytes.length - 1, 1),
+      (bytes: Uint8Array) => bytes.subarray(1),
+    ]) {
+      put("large.bin", change(large));
+      expect(changedFile(entry)).toBe("large.bin");
+    }
+    put("large.bin", large);
     expect(changedFile(entry)).toBeUndefined();
   });
 

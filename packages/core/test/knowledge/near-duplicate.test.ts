@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findNearDuplicate, measureSimilarity } from "../../src/knowledge/record.ts";
+import { findNearDuplicate, measureSimilarity } from "../../src/knowledge/similar.ts";
 import { knowledge } from "../support/knowledge-entry.ts";
 
 const LONG = "This project uses Bun spawn for process execution instead of the child process module of Node";

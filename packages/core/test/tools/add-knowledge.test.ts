@@ -47,7 +47,7 @@ describe("saving", () => {
     });
     expect(result).toEqual({
       output: "Knowledge saved: [pattern] Uses Bun.spawn.",
-      metadata: { knowledgeId: JSON.parse(line).id },
+      metadata: { knowledgeId: JSON.parse(line).id, knowledgeContent: "Uses Bun.spawn." },
     });
   });
 

@@ -8,7 +8,7 @@ import { VERSION } from "../../version.ts";
 import { type DescribedKeys, describeKeys, keyTexts, nameForPeople } from "../keys/keymap.ts";
 import { formatCost } from "../live-region.ts";
 import { showPath } from "../text.ts";
-import { formatNumber, formatRows, note, type SlashCommand } from "./types.ts";
+import { type CommandContext, formatNumber, formatRows, note, type SlashCommand } from "./types.ts";
 
 /** `/config`: the settings of this session, which were read when it was opened. */
 export const CONFIG: SlashCommand = {
@@ -232,20 +232,46 @@ function showKeys(keys: readonly string[]): string {
   return keys.map(nameForPeople).join(", ");
 }
 
-/** `/knowledge`: opens the list of this project's knowledge, or says that there is none. */
+const EDIT_KNOWLEDGE = /^edit\s+(\S+)\s+(.+)$/s;
+
+/**
+ * `/knowledge`: opens the list of this project's knowledge, or says that there is none; `/knowledge review` opens what
+ * waits for a decision; `/knowledge edit ID TEXT` replaces an entry.
+ * @throws Error for any other argument.
+ */
 export const KNOWLEDGE: SlashCommand = {
   name: "knowledge",
   aliases: ["memory"],
   description: "Read, correct or forget what was learned here",
+  argumentHint: "[review]",
   isAlwaysPossible: true,
   opensList: true,
-  async run(_, context) {
+  async run(argument, context) {
+    const [, id, text] = EDIT_KNOWLEDGE.exec(argument) ?? [];
+    if (id !== undefined && text !== undefined) return editEntry(id, text, context);
+    if (argument === "review") {
+      const { knowledgeReviewPicker } = await import("../pickers/knowledge-review.ts");
+      const inbox = await knowledgeReviewPicker(context);
+      if (inbox) context.open(inbox);
+      else note(context, "Nothing waits for a decision.");
+      return;
+    }
+    if (argument !== "") throw new Error("Type /knowledge, /knowledge review or /knowledge edit ID TEXT.");
     const { knowledgePicker } = await import("../pickers/knowledge.ts");
     const picker = await knowledgePicker(context);
     if (picker) context.open(picker);
     else note(context, "No knowledge about this project yet.");
   },
 };
+
+async function editEntry(id: string, text: string, context: CommandContext): Promise<void> {
+  const { openKnowledgeStore, toLocation } = await import("../../commands/knowledge.ts");
+  const { cwd } = await context.session();
+  const knowledge = await openKnowledgeStore(cwd, context);
+  const edited = await knowledge.library.editKnowledge(id, text, await toLocation(knowledge));
+  if (!edited) throw new Error(`There is no knowledge with the id ${toSingleLine(id, 40)}.`);
+  note(context, `Saved as ${edited.id}. The prompt of this session changes at /reload.`);
+}
 
 /**
  * `/permissions`: opens the list, switches to a mode, adds a rule, or imports those of other agents.

@@ -89,3 +89,60 @@ test("/history says so if there are no prompts", async () => {
   await typed.run("/history");
   expect(typed.take()).toEqual(["No prompts yet."]);
 });
+
+test("/knowledge review lists what waits for a decision, and asks again for the rest after each one", async () => {
+  writeKnowledge(
+    place,
+    { id: "aaaa1111", content: "The API listens on port 8080." },
+    { id: "bbbb2222", content: "The API listens on port 9090." },
+    { id: "cccc3333", content: "Deployments need a signed tag." },
+    { id: "dddd4444", content: "The logo is green." },
+  );
+  const typed = await start();
+  await typed.run("/knowledge review");
+  expect(typed.items).toEqual([
+    ">The API listens on port 9090.",
+    " The logo is green.",
+    " Deployments need a signed tag.",
+  ]);
+  expect(typed.dialog?.items.map(({ detail }) => detail)).toEqual([
+    "may contradict: The API listens on port 8080.",
+    "new",
+    "new",
+  ]);
+  await typed.press("enter");
+  expect(typed.items).toEqual([">Keep only", " Keep only", " Keep both", " Edit", " Edit", " Show"]);
+  await typed.press("enter");
+  await typed.settle();
+  expect(typed.items).toEqual([">The logo is green.", " Deployments need a signed tag."]);
+  await typed.press("enter", "enter");
+  await typed.settle();
+  expect(typed.items).toEqual([">Deployments need a signed tag."]);
+  await typed.press("enter", "down", "down", "enter");
+  await typed.settle();
+  expect(typed.dialog).toBeUndefined();
+  await typed.run("/knowledge review");
+  expect(typed.take("notice").at(-1)).toBe("Nothing waits for a decision.");
+  const { stdout } = await runDiligent(place, ["knowledge", "--json"]);
+  expect(
+    JSON.parse(stdout)
+      .map(({ id }: { id: string }) => id)
+      .sort(),
+  ).toEqual(["bbbb2222", "dddd4444"]);
+});
+
+test("/knowledge edit replaces the text of an entry, and other words are refused", async () => {
+  writeKnowledge(place, { id: "aaaa1111", content: "The logo is green." });
+  const typed = await start();
+  await typed.run("/knowledge review");
+  await typed.press("enter", "down", "enter");
+  await typed.settle();
+  await typed.run("/knowledge edit aaaa1111 The logo is blue.");
+  expect(typed.take("notice").at(-1)).toMatch(/^Saved as [0-9a-f]{8}\. The prompt of this session/);
+  await typed.run("/knowledge edit aaaa1111 Again.");
+  expect(typed.take("notice").at(-1)).toBe("error: There is no knowledge with the id aaaa1111.");
+  await typed.run("/knowledge other");
+  expect(typed.take("notice").at(-1)).toBe(
+    "error: Type /knowledge, /knowledge review or /knowledge edit ID TEXT.",
+  );
+});

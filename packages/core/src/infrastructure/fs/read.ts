@@ -50,6 +50,13 @@ export function readWholeFile(realPath: string): Uint8Array {
   }
 }
 
+/** The beginning and the end of a file of this size, together at most `maxBytes`; it is opened like a whole one. */
+export function readBothEnds(realPath: string, size: number, maxBytes: number): Uint8Array {
+  using file = holdRegularFile(realPath);
+  const half = Math.floor(Math.min(size, maxBytes) / 2);
+  return Buffer.concat([readFrom(file.descriptor, 0, half), readFrom(file.descriptor, size - half, half)]);
+}
+
 /** An open regular file; disposing closes it. */
 interface HeldFile extends Disposable {
   descriptor: number;
