@@ -20,7 +20,9 @@ const IMAGE_TOKENS = IMAGE_CHARACTERS / 4;
 export function countParts(context: StreamContext, sections?: SystemPromptSections): Parts {
   const parts: Parts = {};
   addParts(parts, countSystemPrompt(context.systemPrompt, sections));
-  for (const tool of context.tools) addParts(parts, { [toolCause(tool.name)]: countDefinition(tool) });
+  // A deferred tool takes nothing until a search has found it.
+  for (const tool of context.tools.filter(({ isDeferred }) => !isDeferred))
+    addParts(parts, { [toolCause(tool.name)]: countDefinition(tool) });
   for (const message of context.messages) addParts(parts, countMessageParts(message));
   return parts;
 }

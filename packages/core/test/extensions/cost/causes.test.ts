@@ -5,6 +5,7 @@ import { countParts, scaleParts } from "../../../src/extensions/cost/count-parts
 import { type CountedRequest, countTokens, startCachingService } from "../../support/caching-service.ts";
 import { CostStage, requestsOf, say } from "../../support/cost-stage.ts";
 import { assistant, image, text } from "../../support/messages.ts";
+import { READ_TOOL } from "../../support/models.ts";
 
 const SOURCES = join(import.meta.dir, "..", "..", "..", "src");
 
@@ -142,3 +143,15 @@ function addMessage(message: unknown, { add, names }: Counting): void {
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
+
+test("a deferred tool takes no tokens", () => {
+  const tool = { name: "mcp__tracker__find", description: "Finds issues.", inputSchema: {} };
+  const tools = [
+    { ...READ_TOOL, name: "read" },
+    { ...tool, isDeferred: true as const },
+  ];
+  expect(Object.keys(countParts({ systemPrompt: "You help.", tools, messages: [] }))).toEqual([
+    "system",
+    "tool:read",
+  ]);
+});
