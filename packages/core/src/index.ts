@@ -20,6 +20,7 @@ export type {
   NoticeLevel,
   PrepareContext,
   PreparedContext,
+  RequestAnswer,
   RunStopReason,
   SerializableError,
   SteeredMessage,

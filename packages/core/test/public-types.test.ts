@@ -147,8 +147,8 @@ const TYPES = `
   Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome
   PinnedMessages PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
   PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
-  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestEntry RequestPrefix
-  RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
+  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestAnswer
+  RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
   RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
   SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry
   SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource

@@ -211,7 +211,7 @@ async function mayContinue(run: Run, { id, name, input }: ToolCallBlock, repeats
 async function decide(
   run: Run,
   request: ApprovalRequest,
-  asked: Partial<AskedCall> & Pick<ApprovalHandle, "repeats" | "toolCallId">,
+  { input, ...asked }: Partial<AskedCall> & Pick<ApprovalHandle, "repeats" | "toolCallId">,
 ): Promise<ApprovalDecision> {
   if (!run.config.approve) return { response: "once" };
   const announce: ApprovalHandle["announce"] = (
@@ -231,7 +231,10 @@ async function decide(
     });
     return requestId;
   };
-  const answer = await run.config.approve(request, { announce, ...asked });
+  const { toolName, details = {} } = request;
+  const call = { toolCallId: asked.toolCallId ?? "", toolName, input: input ?? details };
+  const consult = async () => run.config.answerRequest?.(call, run.signal);
+  const answer = await run.config.approve(request, { announce, ...asked, consult });
   return typeof answer === "string" ? { response: answer } : answer;
 }
 

@@ -169,6 +169,8 @@ export type AgentEvent =
       /** The estimated size of the next request, in tokens. */
       estimatedTokens: number;
       trigger: CompactionTrigger;
+      /** What the user wants the summary to emphasize. */
+      focus?: string | undefined;
       /** Entries of the session that the summary replaces, oldest first. */
       cutEntryIds: string[];
       /** Entries that are kept verbatim. */
@@ -290,6 +292,8 @@ export interface ApprovalHandle {
   revise?: Revise | undefined;
   /** What was decided about the call before the policy is asked; `allow` answers what would only be asked about. */
   advice?: CallAdvice["verdict"] | undefined;
+  /** Asks what may answer in place of the user; see `AgentLoopConfig.answerRequest`. */
+  consult?: (() => Promise<RequestAnswer | undefined>) | undefined;
 }
 
 /** A call as it runs. */
@@ -307,6 +311,17 @@ export interface CallAdvice {
   input?: Record<string, unknown> | undefined;
   /** `reason` is a clause for the user. */
   verdict?: { action: "allow" | "ask"; reason: string } | undefined;
+}
+
+/** What answers a request in place of the user. */
+export interface RequestAnswer {
+  action: "allow" | "deny";
+  /** For the model and the user. */
+  reason: string;
+  /** The arguments to run the call with, which are decided about again. */
+  input?: Record<string, unknown> | undefined;
+  /** For `deny`: the run ends. */
+  endTurn?: boolean | undefined;
 }
 
 /** Decides about one request. */
@@ -399,6 +414,13 @@ export interface AgentLoopConfig {
   record?: ((message: Message) => void) | undefined;
   /** Called for each valid call before it is decided about. Never rejects. */
   beforeCall?: ((call: FinishedCall, signal: AbortSignal) => Promise<CallAdvice | undefined>) | undefined;
+  /**
+   * Called with each request that the user would be asked about, or that is refused because nobody is asked; undefined
+   * leaves it to the user. Never rejects.
+   */
+  answerRequest?:
+    | ((request: FinishedCall, signal: AbortSignal) => Promise<RequestAnswer | undefined>)
+    | undefined;
   /** Called when a call has ended; resolves with a note for the model, which follows the result. Never rejects. */
   afterCall?:
     | ((

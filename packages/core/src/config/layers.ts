@@ -152,14 +152,7 @@ interface UntrustedConfig extends RestrictedConfig {
 }
 
 // Settings that no project file may make: what commands may access on this machine, and the address for update checks.
-const USER_SETTINGS = [
-  "history",
-  "sandboxWritable",
-  "inheritEnvironment",
-  "updateUrl",
-  "hooks",
-  "rules",
-] as const;
+const USER_SETTINGS = ["history", "sandboxWritable", "inheritEnvironment", "updateUrl", "rules"] as const;
 
 /** True for the full name of a setting that no project file may make. */
 function isUserSetting(key: string): boolean {
@@ -168,13 +161,13 @@ function isUserSetting(key: string): boolean {
 
 /**
  * Removes settings that no project file may make, trusted or not: the settings above, keys, and disabling a sandbox
- * that the user requires.
+ * that the user requires. Hooks of a project are added to those of the user once they are trusted, and never replace them.
  */
 function removeUserSettings(
   project: Readonly<DiligentConfig>,
   user: Readonly<DiligentConfig>,
 ): RestrictedConfig {
-  const { provider, sandbox, mcpServers, ...rest } = project;
+  const { provider, sandbox, mcpServers, hooks: _, ...rest } = project;
   const isLessStrict = user.sandbox === "required" && sandbox !== "required";
   for (const setting of USER_SETTINGS) delete rest[setting];
   const refused = {

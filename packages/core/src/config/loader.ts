@@ -43,6 +43,8 @@ export interface LoadedConfig {
     /** Those of the project's file that are ignored until the project is trusted. */
     untrusted: NonNullable<DiligentConfig["mcpServers"]>;
   };
+  /** True if the project's file defines hooks. */
+  definesHooks: boolean;
   /** The exact project directory, real. */
   projectRoot: string;
 }
@@ -93,6 +95,7 @@ export async function loadDiligentConfig(
       project: Object.keys(project?.layer?.config.mcpServers ?? {}),
       untrusted: project?.untrustedServers ?? {},
     },
+    definesHooks: project?.definesHooks ?? false,
     projectRoot: root,
   };
 }

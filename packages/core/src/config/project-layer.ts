@@ -11,7 +11,7 @@ import {
   type UserLayer,
 } from "./layers.ts";
 import type { DiligentConfig } from "./schema.ts";
-import type { ConfigLayer } from "./settings.ts";
+import { type ConfigLayer, isPlainObject } from "./settings.ts";
 import { findTrustState, type TrustState } from "./trust.ts";
 import { readTrust, type TrustedProject } from "./trust-store.ts";
 
@@ -19,6 +19,8 @@ import { readTrust, type TrustedProject } from "./trust-store.ts";
 export interface ProjectLayer {
   layer?: ConfigLayer;
   trust: TrustState;
+  /** True if it defines hooks, which are trusted by themselves. */
+  definesHooks?: boolean | undefined;
   /** Its servers that are not started before the project is trusted. */
   untrustedServers?: DiligentConfig["mcpServers"] | undefined;
   /** Settings of the file that are ignored, by name. */
@@ -84,6 +86,7 @@ function interpret(
   return {
     layer: { origin: file.path, config: visible.config, extended: settings.extended },
     untrustedServers: settings.untrustedServers,
+    definesHooks: isPlainObject(settings.document.value) && settings.document.value.hooks !== undefined,
     ignored: [...settings.untrusted, ...settings.unknownModels.map(({ key }) => key), ...settings.refused],
     warnings: [
       ...warnings,

@@ -390,7 +390,7 @@ export const DiligentConfigSchema = z.strictObject({
     .record(z.string(), z.unknown())
     .optional()
     .describe(
-      "Programs that run at certain moments, as Claude Code writes them: event, matcher, command. Read from your own file only; a project's are in .claude/settings.json.",
+      "Programs that run at certain moments, as Claude Code writes them: event, matcher, command. Those of a project's file are added to yours once they are trusted.",
     ),
   agents: z
     .record(z.string().min(1).max(64), z.union([AgentSettingSchema, z.literal(false)]))

@@ -77,6 +77,8 @@ export function createApprove(options: ApproveOptions): Approve {
         ? withAdvice(await decide(request, options), handle, options)
         : askToContinue(repeats);
     if (verdict.action === "allow") return pass(verdict);
+    const answered = repeats === undefined ? await consult(verdict, handle, options) : undefined;
+    if (answered) return answered;
     const problem = isProblemReported ? undefined : await options.grants.problem();
     isProblemReported = true;
     if (problem !== undefined) warn?.(problem);
@@ -146,10 +148,39 @@ function withAdvice(
       ...(verdict.withholds && { withholds: verdict.withholds }),
     };
   }
-  const isAsked = verdict.action === "ask" || verdict.wouldAsk === true;
-  return isAsked && verdict.gate !== "rule"
+  return isAsked(verdict) && verdict.gate !== "rule"
     ? { action: "allow", gate: "extension", reason: advice.reason }
     : verdict;
+}
+
+/**
+ * The answer of a hook to a request that the user would be asked about. It cannot answer what a rule wants to be asked
+ * about, and other arguments are decided about again.
+ */
+async function consult(
+  verdict: ApprovalVerdict,
+  { consult: ask, revise }: ApprovalHandle,
+  options: ApproveOptions,
+): Promise<ApprovalDecision | undefined> {
+  if (!isAsked(verdict)) return undefined;
+  const answer = await ask?.();
+  if (answer === undefined) return undefined;
+  const { action, reason, input, endTurn } = answer;
+  if (action === "deny")
+    return { response: "reject", message: `Refused by a hook: ${reason}`, ...(endTurn && { endTurn }) };
+  if (verdict.gate === "rule") return undefined;
+  const granted = { response: "once" as const, ...(verdict.withholds && { withholds: verdict.withholds }) };
+  if (input === undefined) return granted;
+  const revised = revise?.(input);
+  if (revised === undefined) return undefined;
+  const next = await decide(revised.request, options);
+  const isAllowed = next.action === "allow" || (isAsked(next) && next.gate !== "rule");
+  return isAllowed ? { ...granted, input: revised.input } : undefined;
+}
+
+/** True if the user is asked, or would be if somebody could be. */
+function isAsked({ action, wouldAsk }: ApprovalVerdict): boolean {
+  return action === "ask" || wouldAsk === true;
 }
 
 function toVerdict({ action, reason }: GateDecision, mode: ApprovalContext["mode"]): ApprovalVerdict {

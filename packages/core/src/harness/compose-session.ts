@@ -447,8 +447,11 @@ function observeEvents(
 }
 
 /** Only one extension looks at calls: hooks. */
-function firstOf(additions: readonly SessionAddition[]): Pick<AgentLoopConfig, "beforeCall" | "afterCall"> {
+function firstOf(
+  additions: readonly SessionAddition[],
+): Pick<AgentLoopConfig, "beforeCall" | "afterCall" | "answerRequest"> {
   return {
+    answerRequest: additions.find(({ answerRequest }) => answerRequest)?.answerRequest,
     beforeCall: additions.find(({ beforeCall }) => beforeCall)?.beforeCall,
     afterCall: additions.find(({ afterCall }) => afterCall)?.afterCall,
   };
@@ -480,7 +483,15 @@ function reviewWith(
 interface LoopDeps
   extends Pick<
     AgentLoopConfig,
-    "model" | "effort" | "tools" | "streamFunction" | "redactor" | "reviewAnswer" | "beforeCall" | "afterCall"
+    | "model"
+    | "effort"
+    | "tools"
+    | "streamFunction"
+    | "redactor"
+    | "reviewAnswer"
+    | "beforeCall"
+    | "afterCall"
+    | "answerRequest"
   > {
   prompt: SessionPrompt;
   services: SessionServices;

@@ -60,8 +60,7 @@ const LOADERS: readonly ExtensionLoader[] = [
   },
   {
     name: "hooks",
-    isWanted: ({ loaded, environment }) =>
-      mayHaveHooks(loaded.projectRoot, loaded.config) || mayHavePlugins(environment),
+    isWanted: ({ loaded, environment }) => mayHaveHooks(loaded, environment) || mayHavePlugins(environment),
     load: async (place) => (await import("../extensions/hooks/extension.ts")).openHooks(place),
   },
   {

@@ -323,6 +323,8 @@ export interface SessionAddition {
    * result. The result waits for it.
    */
   afterFileChanges?: ChangeObserver;
+  /** See `AgentLoopConfig`. */
+  answerRequest?: AgentLoopConfig["answerRequest"];
   /** See `SessionManagerConfig`. */
   checkPrompt?: SessionManagerConfig["checkPrompt"];
   /** Wraps every model request of the session, those outside of its conversation too. */

@@ -208,7 +208,11 @@ export class SessionManager {
    */
   compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
     this.assertNoRun();
-    const compact = () => this.guard.compact(options);
+    const emit = (event: AgentEvent) => {
+      this.config.onEvent?.(event);
+      options.emit?.(event);
+    };
+    const compact = () => this.guard.compact({ ...options, emit });
     this.compacting ??= this.session.gate.compact(compact, options).finally(() => {
       this.compacting = undefined;
       this.flush();

@@ -229,6 +229,7 @@ function generalRequest(tool: Tool, args: Record<string, unknown>): ApprovalRequ
 function toAskedCall(tool: Tool, { input }: ToolCallBlock, args: Record<string, unknown>): AskedCall {
   return {
     preview: toPreview(tool, args),
+    input,
     revise(changes) {
       const revised = { ...input, ...changes };
       const parsed = tool.parameters.safeParse(revised);

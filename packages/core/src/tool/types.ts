@@ -109,6 +109,8 @@ export interface AskedCall {
   /** Left out if the call cannot predict its changes. */
   preview?: Preview | undefined;
   revise: Revise;
+  /** The arguments of the call. */
+  input: Record<string, unknown>;
   /** See `ApprovalHandle`. */
   advice?: { action: "allow" | "ask"; reason: string } | undefined;
 }

@@ -117,11 +117,11 @@ export class AgentProject {
   }
 
   /** Opens another session in the project, as a new start of the program does. */
-  async reopen<T>(use: (opened: ProjectSession) => T): Promise<Awaited<T>> {
+  async reopen<T>(use: (opened: ProjectSession) => T, choices: SessionChoices = {}): Promise<Awaited<T>> {
     const { root: cwd, environment } = this;
     const harness = await createProjectHarness({ cwd, environment });
     const model = this.opened.model.id;
-    const result = await use(await harness.openSession({ fresh: true }, { model }));
+    const result = await use(await harness.openSession({ fresh: true }, { model, ...choices }));
     await harness.close();
     return result;
   }

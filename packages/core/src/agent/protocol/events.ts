@@ -169,6 +169,7 @@ const EVENTS = [
   event("compaction_start", "The conversation is being summarized.", {
     estimatedTokens: count,
     trigger: z.enum(["threshold", "overflow", "manual"]),
+    focus: z.string().optional(),
     cutEntryIds: z.array(z.string()),
     keptEntryIds: z.array(z.string()),
     tokensByCause: z.record(z.string(), z.number()),

@@ -1,8 +1,9 @@
 import { isAbsolute, resolve } from "node:path";
-import type { AgentEvent, CallAdvice, FinishedCall } from "../../agent/types.ts";
+import type { CallAdvice, FinishedCall, RequestAnswer } from "../../agent/types.ts";
 import type { LoadedConfig } from "../../config/loader.ts";
 import type { ProjectTrust } from "../../config/trust-items.ts";
 import type { HarnessExtension, SessionAddition, SessionScope } from "../../harness/types.ts";
+import type { Environment } from "../../infrastructure/runtime.ts";
 import { promptText, type UserMessage } from "../../types.ts";
 import type { Plugin } from "../definitions/plugin.ts";
 import { describeHook, findHooks } from "./find-hooks.ts";
@@ -17,6 +18,7 @@ const MAX_SHOWN_RUNS = 50;
 
 /** Where hooks are looked for. */
 interface HookPlace {
+  environment: Environment;
   loaded: LoadedConfig;
   trust(): Promise<ProjectTrust>;
   plugins(): Promise<{ active: readonly Plugin[] }>;
@@ -24,9 +26,10 @@ interface HookPlace {
 
 /** The hooks of the user, of the project and of plugins, in every session. */
 export async function openHooks(place: HookPlace): Promise<HarnessExtension> {
+  const { environment } = place;
   const { config, projectRoot: root } = place.loaded;
-  const { active: plugins } = await place.plugins();
-  const { hooks, problems } = await findHooks({ root, config, trust: await place.trust(), plugins });
+  const [{ active: plugins }, trust] = await Promise.all([place.plugins(), place.trust()]);
+  const { hooks, problems } = await findHooks({ root, environment, config, trust, plugins });
   const runs: HookRun[] = [];
   const pending = new Set<Promise<unknown>>();
   return {
@@ -103,18 +106,25 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
     if (session.has(event)) deps.track(session.dispatch(event, { subject, fields, signal: ended.signal }));
   };
   let hasStarted = false;
+  let isCompacted = false;
   let stopBlocks = 0;
+  let trigger: "manual" | "auto" = "auto";
   const start = async (signal: AbortSignal): Promise<string | undefined> => {
     if (hasStarted) return undefined;
     hasStarted = true;
-    const source = scope.session()?.branches.entries.length ? "resume" : "startup";
-    const event = agent ? ("SubagentStart" as const) : ("SessionStart" as const);
-    return (await session.dispatch(event, { subject: source, fields: { source }, signal })).context;
+    if (agent)
+      return (await session.dispatch("SubagentStart", { subject: agent.name, fields: {}, signal })).context;
+    const hasEntries = (scope.session()?.branches.entries.length ?? 0) > 0;
+    const source = isCompacted ? "compact" : hasEntries ? "resume" : "startup";
+    return (await session.dispatch("SessionStart", { subject: source, fields: { source }, signal })).context;
   };
   const stop = agent ? ("SubagentStop" as const) : ("Stop" as const);
   return {
     ...(session.has("PreToolUse") && {
       beforeCall: (call, signal) => adviseCall(session, scope, call, signal),
+    }),
+    ...((session.has("PermissionRequest") || session.has("Notification")) && {
+      answerRequest: (call, signal) => answerRequest(session, { scope, notify, call, signal }),
     }),
     ...((session.has("PostToolUse") || session.has("PostToolUseFailure")) && {
       afterCall: (call, signal) => noteCall(session, scope, call, signal),
@@ -129,16 +139,27 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
       async reviewAnswer(answer, signal) {
         if (stopBlocks >= MAX_STOP_BLOCKS) return undefined;
         const fields = { stop_hook_active: stopBlocks > 0, last_assistant_message: answer };
-        const { decision, reason, context } = await session.dispatch(stop, { fields, signal });
+        const { decision, reason, context } = await session.dispatch(stop, {
+          ...{ subject: agent?.name, fields, signal },
+        });
         const isBlocked = decision === "block" || decision === "deny";
         if (!isBlocked && context === undefined) return undefined;
         stopBlocks += 1;
         return frame(stop, [reason, context]);
       },
     }),
-    onEvent: (event) => notifyEvent(event, notify),
+    onEvent(event) {
+      if (event.type === "compaction_start") {
+        trigger = event.trigger === "manual" ? "manual" : "auto";
+        notify("PreCompact", { trigger, custom_instructions: event.focus ?? "" }, trigger);
+      }
+      if (event.type !== "compaction_end") return;
+      notify("PostCompact", { trigger, compact_summary: event.summary }, trigger);
+      // What was said at its start is not in the context any more.
+      if (!agent) [hasStarted, isCompacted] = [false, true];
+    },
     close() {
-      notify("SessionEnd", { reason: "other" });
+      if (!agent) notify("SessionEnd", { reason: "other" }, "other");
     },
   };
 }
@@ -225,24 +246,29 @@ async function checkPrompt(
   return note.length === 0 ? {} : { context: note.join("\n") };
 }
 
-function notifyEvent(
-  event: AgentEvent,
-  notify: (event: Hook["event"], fields: HookInput, subject?: string) => void,
-): void {
-  switch (event.type) {
-    case "approval_request": {
-      const { toolName, details = {}, description } = event.request;
-      notify("PermissionRequest", { tool_name: toHookName(toolName), tool_input: details }, toolName);
-      notify("Notification", { message: `Approval needed: ${description}` }, "permission_prompt");
-      return;
-    }
-    case "compaction_start":
-      notify("PreCompact", { trigger: event.trigger === "manual" ? "manual" : "auto" });
-      return;
-    case "compaction_end":
-      notify("PostCompact", {});
-      return;
-    default:
-      return;
+/** Asked before the user is; what no hook decides is put to the user, who is notified if there is one. */
+async function answerRequest(
+  session: SessionHooks,
+  {
+    scope,
+    notify,
+    call,
+    signal,
+  }: { scope: SessionScope; notify: Notify; call: FinishedCall; signal: AbortSignal },
+): Promise<RequestAnswer | undefined> {
+  const { toolName } = call;
+  const input = toHookInput(call.input, scope);
+  const fields = { tool_name: toHookName(toolName), tool_input: input };
+  const reply = await session.dispatch("PermissionRequest", { subject: toolName, input, fields, signal });
+  const { decision, reason = "no reason given", updatedInput, endsTurn } = reply;
+  if (decision === "deny" || decision === "block") return { action: "deny", reason, endTurn: endsTurn };
+  if (decision === "allow") return { action: "allow", reason, input: updatedInput };
+  if (scope.isAttended && scope.mode() !== "deny") {
+    const kind = "permission_prompt";
+    const message = `${toHookName(toolName)} needs your permission`;
+    notify("Notification", { message, notification_type: kind }, kind);
   }
+  return undefined;
 }
+
+type Notify = (event: Hook["event"], fields: HookInput, subject?: string) => void;

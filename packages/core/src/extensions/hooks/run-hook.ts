@@ -16,6 +16,8 @@ export interface HookReply {
   updatedInput?: Record<string, unknown> | undefined;
   /** For the user alone. */
   message?: string | undefined;
+  /** With a denial: the run ends. */
+  endsTurn?: boolean | undefined;
 }
 
 /** How one hook ran. */
@@ -152,6 +154,7 @@ function toReply(stdout: string): HookReply {
     context: toText(special.additionalContext ?? value.additionalContext),
     updatedInput: isRecord(updated) ? { ...updated } : undefined,
     message: toText(value.systemMessage),
+    endsTurn: nested.interrupt === true || undefined,
   };
 }
 

@@ -54,7 +54,10 @@ export class SessionHooks {
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2, block: 2 } as const;
 
-/** The strictest decision with its reason; only the user's hooks may allow. Contexts are joined. */
+/**
+ * The strictest decision with its reason. Contexts are joined. Only the user's hooks may allow, and only what they were
+ * told of: not the arguments that a hook of the project puts in their place.
+ */
 function combine(runs: readonly HookRun[]): HookReply {
   const replies = runs.map(({ hook, reply }) =>
     reply.decision === "allow" && !hook.isUsers ? { ...reply, decision: undefined } : reply,
@@ -66,11 +69,14 @@ function combine(runs: readonly HookRun[]): HookReply {
   }, undefined);
   const join = (texts: readonly (string | undefined)[]) =>
     texts.filter((text) => text !== undefined).join("\n") || undefined;
+  const rewriting = runs.findLast(({ reply }) => reply.updatedInput !== undefined);
+  const isOthersInput = rewriting !== undefined && !rewriting.hook.isUsers;
   return {
-    decision: strictest?.decision,
+    decision: strictest?.decision === "allow" && isOthersInput ? undefined : strictest?.decision,
     reason: strictest?.reason,
+    endsTurn: strictest?.endsTurn,
     context: join(replies.map(({ context }) => context)),
     message: join(replies.map(({ message }) => message)),
-    updatedInput: replies.findLast(({ updatedInput }) => updatedInput !== undefined)?.updatedInput,
+    updatedInput: rewriting?.reply.updatedInput,
   };
 }

@@ -114,6 +114,7 @@ export class Compactor {
       type: "compaction_start",
       estimatedTokens: request.tokens,
       trigger: request.trigger,
+      ...(request.focus !== undefined && { focus: request.focus }),
       cutEntryIds: cut.entriesToSummarize.map(({ id }) => id),
       keptEntryIds: cut.entriesToKeep.map(({ id }) => id),
       tokensByCause: divideByCause(path, request),

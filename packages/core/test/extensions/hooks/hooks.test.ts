@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { AgentEvent } from "../../../src/agent/types.ts";
 import { trustProject } from "../../../src/config/trust.ts";
 import { describeProjectTrust } from "../../../src/harness/trust.ts";
@@ -307,18 +307,88 @@ describe("the hooks of a project", () => {
     expect(existsSync(join(root, "made"))).toBe(false);
   });
 
-  test("in diligent.jsonc are not used: they would replace the user's", async () => {
+  test("in diligent.jsonc join those of the user after trust, and wait again when they change", async () => {
+    const write = (command: string) => JSON.stringify({ hooks: hook("PreToolUse", command) });
     const project = await AgentProject.open({
       turns: [BASH("true"), DONE],
-      files: { "diligent.jsonc": JSON.stringify({ hooks: hook("PreToolUse", "touch ran") }) },
+      files: { "diligent.jsonc": write("touch ran") },
+      config: { hooks: hook("PreToolUse", "touch own") },
       overrides: { approvalMode: "auto" },
+    });
+    const { root, environment } = project;
+    await project.run();
+    expect([existsSync(join(root, "own")), existsSync(join(root, "ran"))]).toEqual([true, false]);
+    expect(project.opened.notices.map(({ message }) => message).join()).toContain(
+      "with hooks of this project waits",
+    );
+
+    const description = await describeProjectTrust(root, environment);
+    expect(description.waiting[0]).toMatchObject({ kind: "hooks", path: "diligent.jsonc" });
+    await trustProject(description, environment);
+    const go = () =>
+      project.reopen((opened) => opened.session.run({ role: "user", content: "Go.", timestamp: 0 }).result());
+    rmSync(join(root, "own"));
+    await go();
+    expect([existsSync(join(root, "own")), existsSync(join(root, "ran"))]).toEqual([true, true]);
+
+    writeFileSync(join(root, "diligent.jsonc"), write("touch changed"));
+    await go();
+    await project.close();
+    expect(existsSync(join(root, "changed"))).toBe(false);
+  });
+
+  test("cannot have other arguments run with what a hook of the user allows", async () => {
+    const other = decide({ permissionDecision: "allow", updatedInput: { command: "touch other" } });
+    const project = await AgentProject.open({
+      turns: [BASH("touch made"), DONE],
+      files: { ".claude/settings.json": settings(other) },
+      config: { hooks: hook("PreToolUse", decide({ permissionDecision: "allow" })) },
+    });
+    const { root, environment } = project;
+    await trustProject(await describeProjectTrust(root, environment), environment);
+    await project.reopen((opened) =>
+      opened.session.run({ role: "user", content: "Go.", timestamp: 0 }).result(),
+    );
+    await project.close();
+
+    expect([existsSync(join(root, "made")), existsSync(join(root, "other"))]).toEqual([false, false]);
+  });
+});
+
+describe("the hooks of the user's settings for Claude Code", () => {
+  const settings = (command: string, more: object = {}) =>
+    JSON.stringify({ model: "opus", hooks: hook("PreToolUse", command), ...more });
+
+  test("run at once, and may allow", async () => {
+    const project = await AgentProject.open({
+      turns: [BASH("touch made"), DONE],
+      homeFiles: { ".claude/settings.json": settings(decide({ permissionDecision: "allow" })) },
     });
     await project.run();
     await project.close();
 
-    expect(existsSync(join(project.root, "ran"))).toBe(false);
-    expect(project.opened.notices.map(({ message }) => message).join()).toContain(
-      "only your own configuration can set it: hooks",
-    );
+    expect(existsSync(join(project.root, "made"))).toBe(true);
+  });
+
+  test("do not run if that file switches them off, or if others can write it", async () => {
+    for (const [more, mode] of [
+      [{ disableAllHooks: true }, 0o644],
+      [{}, 0o666],
+    ] as const) {
+      const project = await AgentProject.open({
+        turns: [BASH("true"), DONE],
+        overrides: { approvalMode: "auto" },
+      });
+      const { root, environment } = project;
+      const path = join(environment.HOME ?? "", ".claude", "settings.json");
+      mkdirSync(dirname(path));
+      writeFileSync(path, settings("touch ran", more));
+      chmodSync(path, mode);
+      await project.reopen((opened) =>
+        opened.session.run({ role: "user", content: "Go.", timestamp: 0 }).result(),
+      );
+      await project.close();
+      expect(existsSync(join(root, "ran"))).toBe(false);
+    }
   });
 });

@@ -139,7 +139,7 @@ describe("active plugins", () => {
     expect(agents.find(({ name }) => name === "tidy:critic")?.prompt).toBe(`See ${root}.`);
     expect(waiting).toEqual([]);
 
-    const { hooks } = await findHooks({ root: place.project, config: {}, trust, plugins });
+    const { hooks } = await findHooks({ ...here, config: {}, trust, plugins });
     expect(hooks.map(({ event, isUsers, pluginRoot }) => [event, isUsers, pluginRoot])).toEqual([
       ["PostToolUse", false, root],
     ]);
