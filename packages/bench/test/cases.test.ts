@@ -18,7 +18,7 @@ const COUNTS = {
   SUB: 11,
   HOK: 9,
   HIS: 12,
-  EDI: 8,
+  EDI: 10,
   PLG: 9,
   KNO: 5,
 };
