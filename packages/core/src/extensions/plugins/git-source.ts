@@ -13,7 +13,7 @@ import { MAX_PLUGIN_BYTES, MAX_TREE_ENTRIES, type PluginEntry, type PluginTree }
 import type { PluginSource } from "./plugin-source.ts";
 
 /** Where git runs. */
-export interface GitPlace {
+export interface FetchPlace {
   environment: Environment;
   /** Programs in it are not used. */
   cwd: string;
@@ -43,7 +43,7 @@ const MAX_LISTING_BYTES = 32 * 1024 * 1024;
  * hooks nor filters nor attributes of the repository are used, and submodules are left out.
  * @throws PluginError if it cannot be fetched within the limits.
  */
-export async function fetchRepository(source: GitSource, place: GitPlace): Promise<FetchedRepository> {
+export async function fetchRepository(source: GitSource, place: FetchPlace): Promise<FetchedRepository> {
   const git = createGit(source, place);
   await git(["init", "--quiet", "--bare", "--template=", place.directory], { timeoutMs: READ_MS });
   await fetchCommit(git, source, place);
@@ -63,7 +63,7 @@ interface GitOptions {
 type Git = (args: readonly string[], options: GitOptions) => Promise<Buffer>;
 
 /** Settings of the user and the system do not count: they could run programs, or name another address. */
-function createGit({ protocol }: GitSource, { environment, cwd, directory, signal }: GitPlace): Git {
+function createGit({ protocol }: GitSource, { environment, cwd, directory, signal }: FetchPlace): Git {
   const program = resolveExecutable("git", { environment, outside: cwd });
   if (program === undefined) throw new PluginError("git was not found in PATH.");
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -99,7 +99,7 @@ function createGit({ protocol }: GitSource, { environment, cwd, directory, signa
 async function fetchCommit(
   git: Git,
   { address, ref }: GitSource,
-  { directory, signal }: GitPlace,
+  { directory, signal }: FetchPlace,
 ): Promise<void> {
   const over = new AbortController();
   const tooLarge = new AbortController();
