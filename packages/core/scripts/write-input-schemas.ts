@@ -10,7 +10,7 @@ import {
   createTools,
   createWebFetchTool,
 } from "../src/tools/index.ts";
-import { taskParameters } from "../src/tools/parameters.ts";
+import { lspParameters, taskParameters } from "../src/tools/parameters.ts";
 import { FileTracker } from "../src/tools/workspace.ts";
 
 /** What a model is told about the arguments of our tools. A test compares it with the schemas that check them. */
@@ -39,6 +39,7 @@ export function makeInputSchemas(): Record<string, unknown> {
     createSkillTool({ load: async () => ({ output: "" }), read: async () => ({ output: "" }) }),
     createWebFetchTool({ environment: {} }),
     { name: "task", parameters: taskParameters },
+    { name: "lsp", parameters: lspParameters },
   ];
   return Object.fromEntries(tools.map((tool) => [tool.name, toInputSchema(tool)]));
 }

@@ -234,6 +234,22 @@ export type TaskParameters = typeof taskParameters;
 /** The arguments of a call, validated by `taskParameters`. */
 export type TaskArguments = z.output<TaskParameters>;
 
+/** A question to a language server; which arguments an action needs is checked when it is asked. */
+export const lspParameters = z.strictObject({
+  action: z.enum(["definition", "references", "hover", "symbols", "rename", "diagnostics"]),
+  file_path: z.string().optional(),
+  line: z.int().min(1).optional(),
+  column: z.int().min(1).optional(),
+  new_name: z.string().optional(),
+  query: z.string().optional(),
+});
+
+/** See `ReadParameters`. */
+export type LspParameters = typeof lspParameters;
+
+/** The arguments of a call, validated by `lspParameters`. */
+export type LspArguments = z.output<LspParameters>;
+
 const MAX_CHARACTERS = 2_000;
 const MAX_TAGS = 10;
 const MAX_TAG_CHARACTERS = 50;

@@ -3,8 +3,13 @@ import type { ProjectTrust } from "../../config/trust-items.ts";
 import type { HarnessExtension, SessionScope } from "../../harness/types.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import { findLanguageServers, selectServer } from "./find-servers.ts";
+import { hasLanguage } from "./known-servers.ts";
 import type { ServerLimits } from "./language-server.ts";
+import { createLspTool } from "./lsp-tool.ts";
 import type { LanguageServers } from "./servers.ts";
+
+// Its description is part of every request.
+const LEAST_WINDOW = 16_000;
 
 /** Where servers are looked for. */
 interface ServersPlace {
@@ -49,7 +54,14 @@ export async function openLanguageServers({
     openSession(scope) {
       if (definitions.length === 0) return {};
       scopes.add(scope);
+      const { cwd, root, files, sessionId } = scope;
+      const outputDirectory = () => scope.outputDirectory();
+      const workspace = { cwd, root, files, sessionId, environment, outputDirectory };
+      const isOffered =
+        scope.contextWindow >= LEAST_WINDOW &&
+        definitions.some((each) => each.origin !== "found" || hasLanguage(root, each));
       return {
+        tools: [createLspTool({ workspace, open, isOffered: () => isOffered })],
         async afterFileChanges(changes, { signal }) {
           const hasServer = changes.some(({ realPath }) => selectServer(definitions, realPath));
           return hasServer ? (await open()).report(changes, signal) : undefined;

@@ -1,6 +1,15 @@
-import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
 import type { LoadedConfig } from "../../config/loader.ts";
+import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { cleanPath } from "../../infrastructure/process/environment.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 
@@ -13,6 +22,8 @@ export interface KnownServer {
   /** Programs with their arguments. */
   commands: readonly (readonly [program: string, ...args: string[]])[];
   extensions: readonly string[];
+  /** Files by which a project of these languages is known, besides those with the extensions. */
+  markers?: readonly string[];
   /** What the server is told at its start, as its own documentation names it. */
   initializationOptions?: Readonly<Record<string, unknown>>;
 }
@@ -30,6 +41,7 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
       ["vtsls", STDIO],
     ],
     extensions: [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"],
+    markers: ["package.json", "tsconfig.json", "jsconfig.json"],
     // It would install packages.
     initializationOptions: { disableAutomaticTypingAcquisition: true },
   },
@@ -42,9 +54,10 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
       ["jedi-language-server"],
     ],
     extensions: [".py", ".pyi"],
+    markers: ["pyproject.toml", "setup.cfg", "requirements.txt"],
   },
-  { name: "go", commands: [["gopls"]], extensions: [".go"] },
-  { name: "rust", commands: [["rust-analyzer"]], extensions: [".rs"] },
+  { name: "go", commands: [["gopls"]], extensions: [".go"], markers: ["go.mod", "go.work"] },
+  { name: "rust", commands: [["rust-analyzer"]], extensions: [".rs"], markers: ["Cargo.toml"] },
   {
     name: "json",
     commands: [
@@ -88,6 +101,19 @@ export function mayHaveServers({ config, projectRoot }: LoadedConfig, environmen
   );
 }
 
+/** True if the root of a project shows that it has files of a server. */
+export function hasLanguage(
+  root: string,
+  { name, extensions }: Pick<KnownServer, "name" | "extensions">,
+): boolean {
+  const { markers = [] } = KNOWN_SERVERS.find((known) => known.name === name) ?? {};
+  try {
+    return readdirSync(root).some((entry) => markers.includes(entry) || extensions.includes(extname(entry)));
+  } catch {
+    return false;
+  }
+}
+
 /** The command of the first of a server's programs that the user has in PATH, outside of the project. */
 export function findInPath(
   { commands }: KnownServer,
@@ -95,7 +121,8 @@ export function findInPath(
 ): string[] | undefined {
   const directories = cleanPath(environment.PATH, { root, cwd: root })
     .split(":")
-    .filter((directory) => directory !== root && !directory.startsWith(`${root}/`));
+    // Those that package runners put in front belong to a project, too.
+    .filter((directory) => !isInside(directory, root) && !directory.endsWith("/node_modules/.bin"));
   for (const [program, ...args] of commands) {
     const directory = directories.find((each) => isServer(join(each, program)));
     if (directory !== undefined) return [join(directory, program), ...args];

@@ -51,7 +51,8 @@ const SETTLE_MS = 2_000;
 
 /** One server: started when it is first needed, again once after it has ended, and ended with the harness. */
 export class LanguageServer {
-  private running: RunningServer | undefined;
+  /** While it runs. */
+  running: RunningServer | undefined;
   private connection: RpcConnection | undefined;
   private starting: Promise<RunningServer> | undefined;
   private starts = 0;

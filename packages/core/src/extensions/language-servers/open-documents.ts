@@ -61,7 +61,7 @@ export class OpenDocuments {
   /** Opens a document, or gives the server its current text; nothing is compared. */
   show(path: string, text: string): SentDocument {
     const document = this.documents.get(path);
-    if (!document) return this.open(path, text);
+    if (!document) return this.open(path, text, undefined);
     if (document.text !== text) this.send(document, text);
     return document;
   }
@@ -82,7 +82,7 @@ export class OpenDocuments {
   async compare(changes: readonly TextChange[], signal: AbortSignal): Promise<boolean> {
     await this.openBefore(changes);
     for (const { path, after } of changes) {
-      const document = this.documents.get(path) ?? this.open(path, after);
+      const document = this.documents.get(path) ?? this.open(path, after, []);
       this.documents.delete(path);
       this.documents.set(path, document);
       if (document.text !== after) this.send(document, after);
@@ -136,11 +136,15 @@ export class OpenDocuments {
     return found && toProblems(found, document.text);
   }
 
-  /** Opens files that are changed for the first time as they were before, to learn which errors they had. */
+  /** Sends files that are changed for the first time as they were before, to learn which errors they had. */
   private async openBefore(changes: readonly TextChange[]): Promise<void> {
-    const opened = changes.flatMap(({ path, before }) =>
-      before === undefined || this.documents.has(path) ? [] : [this.open(path, before)],
-    );
+    const opened = changes.flatMap(({ path, before }) => {
+      const document = this.documents.get(path);
+      if (before === undefined || document?.known) return [];
+      if (!document) return [this.open(path, before, undefined)];
+      this.send(document, before);
+      return [document];
+    });
     await Promise.all(
       opened.map(async (document) => {
         const limits = { timeoutMs: BASELINE_MS, signal: new AbortController().signal };
@@ -150,11 +154,11 @@ export class OpenDocuments {
     );
   }
 
-  private open(path: string, text: string): OpenDocument {
+  private open(path: string, text: string, known: Problem[] | undefined): OpenDocument {
     const uri = toUri(path);
     const document: OpenDocument = {
       ...{ path, uri, text, version: 1 },
-      ...{ known: [], current: [], added: [], isPending: false },
+      ...{ known, current: [], added: [], isPending: false },
     };
     this.documents.set(path, document);
     this.source.connection.notify("textDocument/didOpen", {

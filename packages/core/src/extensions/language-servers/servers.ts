@@ -6,7 +6,7 @@ import { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import type { FileChange } from "../../tools/workspace.ts";
 import { type LanguageServerDefinition, selectServer } from "./find-servers.ts";
-import { DEFAULT_LIMITS, LanguageServer, type ServerLimits } from "./language-server.ts";
+import { DEFAULT_LIMITS, LanguageServer, type RunningServer, type ServerLimits } from "./language-server.ts";
 import type { FileProblems, TextChange } from "./open-documents.ts";
 import { prepareLanguageServer } from "./server-program.ts";
 
@@ -56,9 +56,26 @@ export class LanguageServers {
     return this.servers.find((server) => server.definition === definition);
   }
 
-  /** Those that are used. */
-  get usable(): readonly LanguageServer[] {
-    return this.servers.filter(({ isUsable }) => isUsable);
+  /** Those that run. */
+  get running(): readonly RunningServer[] {
+    return this.servers.flatMap(({ running }) => running ?? []);
+  }
+
+  /** For the model: the servers that are used, with their files. */
+  describe(): string {
+    const usable = this.servers.filter(({ isUsable }) => isUsable);
+    const named = usable.map(({ definition: { name, extensions } }) => `${name} (${extensions.join(", ")})`);
+    return named.join("; ") || "none";
+  }
+
+  /** Gives a server the current text of the documents that it has open: commands may have changed them. */
+  refresh({ documents }: RunningServer, except: ReadonlySet<string> = new Set()): void {
+    for (const path of documents.paths) {
+      if (except.has(path)) continue;
+      const text = readFileText(path);
+      if (text === undefined) documents.close(path);
+      else documents.show(path, text);
+    }
   }
 
   /** For the model: the errors that changes have brought; empty if there are none, or none are known yet. */
@@ -66,17 +83,17 @@ export class LanguageServers {
     const byServer = new Map<LanguageServer, TextChange[]>();
     for (const { realPath, before } of changes) {
       const server = isInside(realPath, this.root) ? this.serverOf(realPath) : undefined;
-      const after = server?.isUsable ? readText(realPath) : undefined;
+      const after = server?.isUsable ? readFileText(realPath) : undefined;
       if (!server || after === undefined) continue;
       byServer.set(server, [...(byServer.get(server) ?? []), { path: realPath, before, after }]);
     }
     const reports = await Promise.all(
-      [...byServer].map(async ([server, own]) => ({
-        server,
-        found: await server.compare(own, signal),
-      })),
+      [...byServer].map(async ([server, own]) => {
+        if (server.running) this.refresh(server.running, new Set(own.map(({ path }) => path)));
+        return { server, found: await server.compare(own, signal) };
+      }),
     );
-    return reports.flatMap(({ server, found }) => this.describe(server, found)).join("\n");
+    return reports.flatMap(({ server, found }) => this.list(server, found)).join("\n");
   }
 
   /** Ends all of them. */
@@ -85,7 +102,7 @@ export class LanguageServers {
     this.temporaryDirectory.remove();
   }
 
-  private describe({ definition }: LanguageServer, found: readonly FileProblems[]): string[] {
+  private list({ definition }: LanguageServer, found: readonly FileProblems[]): string[] {
     const lines = found.flatMap(({ path, problems }) =>
       problems.map(
         ({ line, column, code, message }) =>
@@ -102,7 +119,7 @@ export class LanguageServers {
 }
 
 /** Undefined for a file that is gone, too large, or not text. */
-function readText(path: string): string | undefined {
+export function readFileText(path: string): string | undefined {
   try {
     if (statSync(path).size > MAX_BYTES) return undefined;
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
