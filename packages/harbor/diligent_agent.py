@@ -70,6 +70,9 @@ class DiligentAgent(BaseInstalledAgent):
     def get_version_command(self) -> str | None:
         return f"{shlex.quote(self._program)} --version"
 
+    def parse_version(self, stdout: str) -> str:
+        return stdout.strip().removeprefix("diligent ")
+
     async def install(self, environment: BaseEnvironment) -> None:
         program = shlex.quote(self._program)
         await environment.upload_file(self._find_executable(), self._program)

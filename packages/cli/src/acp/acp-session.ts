@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import {
   type AgentContext,
   methods,
@@ -71,7 +72,11 @@ export class AcpSession {
     private readonly editor: Editor,
   ) {
     const { cwd } = opened;
-    this.updates = new SessionUpdates({ cwd, contextWindow: () => opened.model.contextWindow });
+    this.updates = new SessionUpdates({
+      cwd,
+      contextWindow: () => opened.model.contextWindow,
+      textOf: readShownText,
+    });
   }
 
   /** @throws what opening a session throws; the harness is closed then. */
@@ -258,7 +263,7 @@ export class AcpSession {
   private async ask(...[request, verdict, source]: Parameters<AskPerson>): Promise<PersonAnswer> {
     const { details = {}, toolName, description } = request;
     const input = details.path === undefined ? details : { ...details, file_path: details.path };
-    const shown = describeCall(toolName, input, this.opened.cwd);
+    const shown = describeCall(toolName, input, { cwd: this.opened.cwd, textOf: readShownText });
     const diff = typeof details.diff === "string" ? toText(details.diff) : undefined;
     const canGrant = (verdict.choices ?? []).length > 0;
     const question: RequestPermissionRequest = {
@@ -300,6 +305,20 @@ export class AcpSession {
 type RunEnd = Pick<Extract<AgentEvent, { type: "agent_end" }>, "stopReason" | "error">;
 
 const ABORTED: RunEnd = { stopReason: "aborted" };
+
+/** Larger files, and files that are not text, are not compared in an editor. */
+const MAX_SHOWN_BYTES = 512 * 1024;
+
+function readShownText(path: string): string | undefined {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > MAX_SHOWN_BYTES) return undefined;
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
+  } catch {
+    // Missing, not readable or not text: the call itself reports it.
+    return undefined;
+  }
+}
 
 function toText(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text } };

@@ -14,6 +14,8 @@ export interface UpdateContext {
   cwd: string;
   /** In tokens, of the model of the next request. */
   contextWindow(): number;
+  /** The text of a file now; undefined if there is none, or none that is worth showing. */
+  textOf(path: string): string | undefined;
 }
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -40,8 +42,15 @@ export interface ShownCall {
   content: ToolCallContent[];
 }
 
-/** Describes a call by its name and arguments. */
-export function describeCall(toolName: string, input: unknown, cwd: string): ShownCall {
+/**
+ * Describes a call by its name and arguments.
+ * @param textOf the texts of files before the call; left out for a call of the past.
+ */
+export function describeCall(
+  toolName: string,
+  input: unknown,
+  { cwd, textOf }: Pick<UpdateContext, "cwd"> & Partial<UpdateContext>,
+): ShownCall {
   const values = new Map<string, unknown>(
     typeof input === "object" && input !== null ? Object.entries(input) : [],
   );
@@ -55,9 +64,21 @@ export function describeCall(toolName: string, input: unknown, cwd: string): Sho
   return {
     title: isCommand ? `${about}` : about === undefined ? toolName : `${toolName}: ${about}`,
     kind: KINDS[toolName] ?? "other",
-    locations: place === undefined ? [] : [{ path: place, ...(isLine(line) && { line }) }],
-    content: place === undefined ? [] : toDiffs(toolName, values, place),
+    locations:
+      place === undefined
+        ? findPatched(values.get("patch")).map((path) => ({ path: resolve(cwd, path) }))
+        : [{ path: place, ...(isLine(line) && { line }) }],
+    content: place === undefined ? [] : toDiffs(toolName, values, { path: place, textOf }),
   };
+}
+
+/** The files that a patch names, as it names them. */
+function findPatched(patch: unknown): string[] {
+  if (typeof patch !== "string") return [];
+  const names = patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm);
+  return [...new Set(Array.from(names, ([, name = ""]) => name.trim()))].filter(
+    (name) => !name.includes("\0"),
+  );
 }
 
 function isLine(value: unknown): value is number {
@@ -65,10 +86,14 @@ function isLine(value: unknown): value is number {
 }
 
 /** The changes of `edit` and `write`, as far as the arguments say. */
-function toDiffs(toolName: string, values: ReadonlyMap<string, unknown>, path: string): ToolCallContent[] {
+function toDiffs(
+  toolName: string,
+  values: ReadonlyMap<string, unknown>,
+  { path, textOf }: { path: string; textOf: UpdateContext["textOf"] | undefined },
+): ToolCallContent[] {
   const content = values.get("content");
   if (toolName === "write" && typeof content === "string")
-    return [{ type: "diff", path, oldText: null, newText: content }];
+    return [{ type: "diff", path, oldText: textOf?.(path) ?? null, newText: content }];
   if (toolName !== "edit") return [];
   const edits = values.get("edits");
   const replacements: unknown[] =
@@ -83,6 +108,11 @@ function toDiffs(toolName: string, values: ReadonlyMap<string, unknown>, path: s
 
 function text(value: string): ToolCallContent[] {
   return value === "" ? [] : [{ type: "content", content: { type: "text", text: value } }];
+}
+
+/** True if the changes are sent with the call: what its end says must not replace them. */
+function sendsDiffs(toolName: string): boolean {
+  return toolName === "edit" || toolName === "write";
 }
 
 /** Turns the events of a session into updates of the protocol. */
@@ -102,7 +132,7 @@ export class SessionUpdates {
         return [{ sessionUpdate, messageId: itemId, content: { type: "text", text: delta.delta } }];
       }
       case "tool_start":
-        return [this.toToolCall(event.toolCallId, event.toolName, event.input, "in_progress")];
+        return [this.toToolCall(event.toolCallId, event.toolName, event.input, "in_progress", this.context)];
       case "tool_update":
         return [
           {
@@ -114,13 +144,15 @@ export class SessionUpdates {
         ];
       case "tool_end": {
         const { toolCallId, toolName, output, isError, input, metadata } = event;
+        const diff = toolName === "apply_patch" && !isError ? metadata?.diff : undefined;
         return [
           {
             sessionUpdate: "tool_call_update",
             toolCallId,
             status: isError ? "failed" : "completed",
-            // The diff of a change stays: it was sent with the call.
-            ...((isError || KINDS[toolName] !== "edit") && { content: text(output) }),
+            ...((isError || !sendsDiffs(toolName)) && {
+              content: text(typeof diff === "string" ? diff : output),
+            }),
             ...(input && { rawInput: input }),
             rawOutput: {
               output,
@@ -156,7 +188,7 @@ export class SessionUpdates {
       if (message.role === "tool_result") {
         const { toolCallId, output, isError, toolName } = message;
         const status = isError ? ("failed" as const) : ("completed" as const);
-        const isShown = isError || KINDS[toolName] !== "edit";
+        const isShown = isError || !sendsDiffs(toolName);
         return [
           {
             sessionUpdate: "tool_call_update" as const,
@@ -176,7 +208,8 @@ export class SessionUpdates {
   }
 
   private toReplayed(block: ContentBlock, role: "user" | "assistant", messageId: string): SessionUpdate[] {
-    if (block.type === "tool_call") return [this.toToolCall(block.id, block.name, block.input, "pending")];
+    if (block.type === "tool_call")
+      return [this.toToolCall(block.id, block.name, block.input, "pending", { cwd: this.context.cwd })];
     if (block.type === "thinking") {
       const content = { type: "text" as const, text: block.thinking };
       return block.thinking === "" ? [] : [{ sessionUpdate: "agent_thought_chunk", messageId, content }];
@@ -192,8 +225,9 @@ export class SessionUpdates {
     toolName: string,
     input: unknown,
     status: "pending" | "in_progress",
+    context: Parameters<typeof describeCall>[2],
   ): SessionUpdate {
-    const shown = describeCall(toolName, input, this.context.cwd);
+    const shown = describeCall(toolName, input, context);
     return { sessionUpdate: "tool_call", toolCallId, name: toolName, status, ...shown, rawInput: input };
   }
 

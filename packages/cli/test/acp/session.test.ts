@@ -81,6 +81,27 @@ describe("diligent acp", () => {
     expect(client.updates("available_commands_update")).toHaveLength(1);
   });
 
+  test("shows what a write replaces, and the files and changes of a patch", async () => {
+    place.write("old.txt", "old\n");
+    const patch = "*** Begin Patch\n*** Update File: old.txt\n@@\n-new\n+newer\n*** End Patch";
+    const sessionId = await start(
+      call("read", { file_path: "old.txt" }),
+      call("write", { file_path: "old.txt", content: "new\n" }),
+      call("apply_patch", { patch }),
+      { text: "Done." },
+    );
+    expect((await client.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
+    const path = join(place.project, "old.txt");
+    expect(client.updates("tool_call").slice(1)).toMatchObject([
+      { kind: "edit", content: [{ type: "diff", path, oldText: "old\n", newText: "new\n" }] },
+      { kind: "edit", locations: [{ path }] },
+    ]);
+    const patched = client.updates("tool_call_update").findLast(({ status }) => status === "completed");
+    expect(patched?.content).toEqual([
+      { type: "content", content: { type: "text", text: expect.stringContaining("-new\n+newer") } },
+    ]);
+  });
+
   test("asks for permission with the call, and a failed command is failed", async () => {
     const sessionId = await start(touch, call("bash", { command: "exit 3" }), { text: "ok" });
     client.answer = select("once");

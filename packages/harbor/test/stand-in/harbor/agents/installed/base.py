@@ -54,7 +54,7 @@ class BaseInstalledAgent:
     async def setup(self, environment):
         await self.install(environment)
         result = await environment.exec(command=self.get_version_command())
-        self.found_version = result.stdout.strip()
+        self.found_version = self.parse_version(result.stdout)
 
     async def _exec(self, environment, command, **options):
         result = await environment.exec(command=f"set -o pipefail; {command}", **options)
