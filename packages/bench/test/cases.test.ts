@@ -14,7 +14,7 @@ const COUNTS = {
   BOX: 16,
   REL: 46,
   PRO: 22,
-  MCP: 16,
+  MCP: 17,
   SUB: 11,
   HOK: 9,
   HIS: 12,

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { computeCost } from "../agent/cost.ts";
 
 import type { AgentEvent, AgentLoopConfig, Approve, ChangeTracker } from "../agent/types.ts";
 import { isDeniedOutright, selectOfferedTools, withPlanMode } from "../approval/policy.ts";
@@ -228,6 +229,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     mode: options.currentMode,
     promptParts: () => prompt.current.parts,
     session: () => opened,
+    request: options.maxCost === undefined ? (...given) => request(...given) : undefined,
     runCommand: (command, signal) => runCommand(command, signal),
   };
   const additions = await openAdditions(options.extensions, scope);
@@ -258,6 +260,14 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
     });
     return runner(command, signal);
+  };
+  const request: NonNullable<SessionScope["request"]> = async (context, given) => {
+    const { model, streamFunction } = current;
+    const stream = services.wrap(streamFunction, conditions)(model, context, { ...given, purpose: "server" });
+    const { message } = await stream.result();
+    const cost = computeCost(message.usage, model);
+    opened?.report({ type: "usage", usage: message.usage, cost, purpose: "server" });
+    return message;
   };
   const permissions = () => ({
     mode: options.currentMode(),

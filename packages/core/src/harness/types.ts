@@ -7,7 +7,14 @@ import type { NetworkSetting } from "../infrastructure/network/network-setting.t
 import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
-import type { Effort, Model, RunConditions, StreamFunction } from "../provider/types.ts";
+import type {
+  Effort,
+  Model,
+  RunConditions,
+  StreamContext,
+  StreamFunction,
+  StreamOptions,
+} from "../provider/types.ts";
 import type { SessionManager, SessionManagerConfig } from "../session/manager.ts";
 import type {
   ApprovalDecision,
@@ -21,6 +28,7 @@ import type {
 import type { AskUser } from "../tools/ask-user.ts";
 import type { ChangeObserver } from "../tools/observe-changes.ts";
 import type { FileTracker } from "../tools/workspace.ts";
+import type { AssistantMessage } from "../types.ts";
 
 /** The location of a harness and the settings of its front end. */
 export interface HarnessOptions {
@@ -291,6 +299,16 @@ export interface SessionScope {
   promptParts(): SystemPromptSections;
   /** Undefined while the session is being opened. */
   session(): SessionManager | undefined;
+  /**
+   * Makes a request to the session's model outside the conversation; its cost counts for the session. Left out where a
+   * run's cost is limited, because such a request would not be part of a run. The promise rejects with a ProviderError.
+   */
+  request?:
+    | ((
+        context: StreamContext,
+        options: Required<Pick<StreamOptions, "maxTokens" | "signal">>,
+      ) => Promise<AssistantMessage>)
+    | undefined;
   /**
    * Runs a shell command as the model's `bash` does, with the same approval, sandbox and limits, and returns what it
    * printed.

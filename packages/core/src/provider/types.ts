@@ -97,8 +97,8 @@ export interface StreamContext {
   tools: readonly ToolDefinition[];
 }
 
-/** The purpose of a request outside the conversation. */
-export type RequestPurpose = "summary" | "knowledge";
+/** The purpose of a request outside the conversation; `server`: an MCP server has asked for it. */
+export type RequestPurpose = "summary" | "knowledge" | "server";
 
 /** The options of a request. */
 export interface StreamOptions {

@@ -13,6 +13,7 @@ interface Message {
   method?: string;
   params?: Record<string, unknown>;
   result?: unknown;
+  error?: unknown;
 }
 
 function send(message: object): void {
@@ -163,6 +164,14 @@ async function callTool(id: Message["id"], name: unknown, input: Record<string, 
         last = (await ask("elicitation/create", { message: "Again?", requestedSchema: object({}) })).result;
       return answer(id, text(JSON.stringify(last)));
     }
+    case "sample": {
+      const asked = await ask("sampling/createMessage", {
+        maxTokens: 100,
+        systemPrompt: "Be brief.",
+        messages: [{ role: "user", content: { type: "text", text: "What is 6 times 7?" } }],
+      });
+      return answer(id, text(JSON.stringify(asked.result ?? asked.error)));
+    }
     case "environment":
       return answer(id, text(JSON.stringify(process.env)));
     case "write":
@@ -195,11 +204,11 @@ const PIXEL =
 const cancelled: unknown[] = [];
 let progressToken: unknown;
 
-async function handle({ id, method, params = {}, result }: Message): Promise<void> {
+async function handle({ id, method, params = {}, result, error }: Message): Promise<void> {
   if (behaviours.has(`die-at=${method}`)) process.exit(5);
   if (behaviours.has(`silent-at=${method}`)) return;
   if (method === undefined) {
-    if (typeof id === "number") waiting.get(id)?.({ result });
+    if (typeof id === "number") waiting.get(id)?.({ result, error });
     return;
   }
   switch (method) {

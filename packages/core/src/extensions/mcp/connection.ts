@@ -27,6 +27,7 @@ export interface ConnectionDeps {
   /** Opens a client; loads the protocol's library. */
   open(definition: ServerDefinition, hooks: ClientHooks, log: ByteRing): Promise<Client>;
   elicit: ClientHooks["elicit"];
+  sample: ClientHooks["sample"];
   /** Called when the state has changed, or what the server offers. */
   onChange(connection: ServerConnection): void;
 }
@@ -206,6 +207,7 @@ export class ServerConnection {
   private createHooks(): ClientHooks {
     return {
       elicit: this.deps.elicit,
+      sample: this.deps.sample,
       onLog: (text) => this.log.write(new TextEncoder().encode(text)),
       onListChanged: (kind) => void this.refresh(kind),
       onClose: () => this.handleClose(),

@@ -14,6 +14,7 @@ import type { ServerConnection } from "./connection.ts";
 import { answerElicitation } from "./elicitation.ts";
 import { findServers } from "./find-servers.ts";
 import { readServerResource } from "./resources.ts";
+import { answerSampling } from "./sampling.ts";
 import { createPromptCommands } from "./server-prompts.ts";
 import { McpServers } from "./servers.ts";
 import { createServersCommand } from "./servers-command.ts";
@@ -63,6 +64,7 @@ export async function openServers({
       for (const scope of scopes)
         scope.session()?.report({ type: "notice", level: "info", code: "mcp_sandbox", message });
     },
+    sample: (server, request, signal) => answerSampling([...scopes].at(-1), { server, request, signal }),
     elicit: (server, request, signal) => answerElicitation([...scopes].at(-1), { server, request, signal }),
   });
   const approved = new ApprovedTools(environment);

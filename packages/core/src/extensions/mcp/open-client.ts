@@ -2,6 +2,8 @@ import { pathToFileURL } from "node:url";
 import {
   type AuthProvider,
   Client,
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
   type ElicitRequestParams,
   type ElicitResult,
   SdkHttpError,
@@ -27,6 +29,8 @@ export interface ClientHooks {
   onClose(): void;
   /** Asks the user what the server wants to know. */
   elicit(request: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult>;
+  /** Lets the model answer the server; only called where the setting `sampling` allows it. */
+  sample(request: CreateMessageRequestParams, signal: AbortSignal): Promise<CreateMessageResult>;
 }
 
 /** How a connection is opened. */
@@ -98,7 +102,11 @@ function createClient({ setting, kind, hooks, roots }: OpenClientOptions): Clien
   const client = new Client(
     { name: "diligent", version: CLIENT_VERSION },
     {
-      capabilities: { roots: {}, elicitation: { form: {}, url: {} } },
+      capabilities: {
+        roots: {},
+        elicitation: { form: {}, url: {} },
+        ...(setting.sampling && { sampling: {} }),
+      },
       versionNegotiation: { mode: toMode(setting.protocol ?? (kind === "stdio" ? "legacy" : "auto")) },
       listMaxPages: MAX_PAGES,
       listChanged: {
@@ -114,6 +122,10 @@ function createClient({ setting, kind, hooks, roots }: OpenClientOptions): Clien
   client.setRequestHandler("elicitation/create", ({ params }, { mcpReq }) =>
     hooks.elicit(params, mcpReq.signal),
   );
+  if (setting.sampling)
+    client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) =>
+      hooks.sample(params, mcpReq.signal),
+    );
   client.setNotificationHandler("notifications/message", ({ params }) => {
     const text = typeof params.data === "string" ? params.data : JSON.stringify(params.data);
     hooks.onLog(`[${params.level}] ${text}\n`);

@@ -1,4 +1,9 @@
-import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
+import type {
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestParams,
+  ElicitResult,
+} from "@modelcontextprotocol/client";
 import type { LoadedConfig } from "../../config/loader.ts";
 import { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
 import type { ByteRing } from "../../infrastructure/process/byte-ring.ts";
@@ -20,6 +25,12 @@ export interface ServersOptions {
   notify?(message: string): void;
   /** Asks the user what a server wants to know; without it, every such question is declined. */
   elicit?(server: string, request: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult>;
+  /** Lets a model answer a server. */
+  sample?(
+    server: string,
+    request: CreateMessageRequestParams,
+    signal: AbortSignal,
+  ): Promise<CreateMessageResult>;
 }
 
 /** The servers of a harness: its sessions and their sub-agents share them. */
@@ -64,11 +75,15 @@ export class McpServers {
   }
 
   private connect(definition: ServerDefinition): ServerConnection {
-    const { elicit } = this.options;
+    const { elicit, sample } = this.options;
     return new ServerConnection(definition, {
       open: (...given) => this.open(...given),
       elicit: async (request, signal) =>
         elicit ? elicit(definition.name, request, signal) : { action: "decline" },
+      sample: async (request, signal) => {
+        if (!sample) throw new Error("No model answers here.");
+        return sample(definition.name, request, signal);
+      },
       onChange: (connection) => {
         const { catalog } = connection;
         if (connection.state === "ready" && catalog)

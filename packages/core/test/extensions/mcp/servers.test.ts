@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AskedVerdict } from "../../../src/harness/types.ts";
 import type { ApprovalRequest } from "../../../src/tool/types.ts";
+import type { UserQuestion } from "../../../src/types.ts";
 import { call, createServerStage, testServer } from "../../support/mcp-stage.ts";
 
 const auto = { approvalMode: "auto" } as const;
@@ -276,6 +277,49 @@ test("a server that asks the user again and again is declined where nobody is pr
   const stage = createServerStage({ local: testServer() });
   const { results } = await stage.play([run("elicit-loop"), { text: "Done." }], auto);
   expect(JSON.parse(results[0]?.output ?? "")).toEqual({ action: "decline" });
+});
+
+describe("a server that asks the model", () => {
+  const turns = [run("sample"), { text: "42" }, { text: "Done." }];
+  const setting = { ...testServer(), sampling: true };
+
+  test("is refused without the setting, which a project cannot set", async () => {
+    const { results } = await createServerStage({ local: testServer() }).play(
+      [run("sample"), { text: "Done." }],
+      auto,
+    );
+    expect(JSON.parse(results[0]?.output ?? "")).toMatchObject({ code: -32601 });
+  });
+
+  test("is answered in the mode auto, outside the conversation and at the session's cost", async () => {
+    const { results, events, requests } = await createServerStage({ local: setting }).play(turns, auto);
+    expect(JSON.parse(results[0]?.output ?? "")).toMatchObject({ content: { type: "text", text: "42" } });
+    expect(requests[1]?.context).toMatchObject({ systemPrompt: "Be brief.", tools: [] });
+    const purposes = events.flatMap((event) => (event.type === "usage" ? [event.purpose] : []));
+    expect(purposes).toEqual([undefined, "server", undefined]);
+  });
+
+  test("asks the user in other modes", async () => {
+    const questions: string[] = [];
+    const ask = (label: string) => ({
+      approvalMode: "ask" as const,
+      ask: async () => ({ response: "once" as const }),
+      askUser: async (asked: readonly UserQuestion[]) => {
+        questions.push(...asked.map(({ question }) => question));
+        return [[label]];
+      },
+    });
+    const allowed = await createServerStage({ local: setting }).play(turns, ask("Send it"));
+    expect(allowed.results[0]?.output).toContain("42");
+    expect(questions[0]).toBe(
+      "The server local wants to ask the model, at your expense:\nsystem: Be brief.\nuser: What is 6 times 7?",
+    );
+    const refused = await createServerStage({ local: setting }).play(
+      [run("sample"), { text: "Done." }],
+      ask("Refuse"),
+    );
+    expect(refused.results[0]?.output).toContain("The user refused.");
+  });
 });
 
 test("a server asks the user through the session's questions", async () => {
