@@ -85,6 +85,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/mcp.ts")).runMcp(rest, io, directory);
     case "cost":
       return (await import("./commands/cost.ts")).runCost(rest, io, directory);
+    case "usage":
+      return (await import("./commands/usage.ts")).runUsage(rest, io, directory);
     case "models":
       return (await import("./commands/models.ts")).runModels(rest, io, directory);
     case "export":

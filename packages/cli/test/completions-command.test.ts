@@ -57,7 +57,7 @@ test.each([
   ["diligent sess", ["sessions"]],
   ["diligent sessions ", ["list", "find", "show", "compact", "name", "label", "archive", "unarchive", "rm"]],
   ["diligent sessions show --fu", ["--full"]],
-  ["diligent export --format ", ["md", "jsonl", "atif"]],
+  ["diligent export --format ", ["md", "html", "jsonl", "atif"]],
   ["diligent export --format=j", ["jsonl"]],
   ["diligent completions f", ["fish"]],
   // Session numbers wherever a session is accepted, but not those of another directory.

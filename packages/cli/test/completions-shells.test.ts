@@ -40,7 +40,7 @@ const OFFERED: Readonly<Record<string, string[]>> = {
   "diligent -C bin export ": [],
   "diligent sessions show 1 --fu": ["--full"],
   "diligent sessions -m son": ["sonnet"],
-  "diligent export --format ": ["atif", "jsonl", "md"],
+  "diligent export --format ": ["atif", "html", "jsonl", "md"],
   "diligent completions f": ["fish"],
   "diligent completions bash ": [],
   // Only -C may precede a command; its value may be named like a command.

@@ -69,7 +69,7 @@ test("export --format takes precedence over the file name, and nothing is overwr
 });
 
 test.each([
-  [["--format", "pdf"], "export: --format pdf: not one of md, jsonl, atif"],
+  [["--format", "pdf"], "export: --format pdf: not one of md, html, jsonl, atif"],
   [["1", "2"], "export takes one REF, not also 2"],
   [["-o"], "export: -o needs a value"],
   [["777"], "no session 777; there are: "],

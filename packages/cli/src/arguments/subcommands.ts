@@ -34,6 +34,13 @@ interface SubcommandPage {
 }
 
 const JSON_OPTION = { name: "json", help: "print JSON, for programs" };
+const HTML_OPTION = { name: "html", help: "print a page that needs no network" };
+const REPORT_FORMAT = {
+  name: "format",
+  value: "FORMAT",
+  choices: ["text", "json", "html"],
+  help: "text (default), json or html",
+};
 const YES_OPTION = { name: "yes", help: "do not ask" };
 
 const REF = "REF is a session: its number in the list, its id or an id prefix, or its name.";
@@ -395,14 +402,32 @@ const PAGES = {
     title: "what the requests of a session cost, by model and cause",
     usage: [["[REF]", "session REF, or the last one, with its sub-agents"]],
     sessionBehind: ["cost"],
-    options: [
-      JSON_OPTION,
-      { name: "format", value: "FORMAT", choices: ["text", "json"], help: "text (default) or json" },
-    ],
+    options: [JSON_OPTION, HTML_OPTION, REPORT_FORMAT],
     notes: [
       REF,
       "Each request is kept in the session's file with the tokens of its input by cause: parts of the system prompt, each tool, each MCP server, and the conversation by kind. Causes are estimates that add up to the provider's count. A break is a request whose cached beginning could not be used, with the reason and the extra cost.",
       "Costs use the prices of the day of the request. An unknown price stays unknown: models in the configuration adds or corrects it.",
+    ],
+    isOfProject: true,
+  },
+  usage: {
+    about: "what all sessions cost",
+    title: "what the requests of all sessions cost, by day, project, model or tool",
+    usage: [["", "a table with bars, of all projects in which diligent was used"]],
+    options: [
+      {
+        name: "by",
+        value: "GROUP",
+        choices: ["day", "project", "model", "tool"],
+        help: "day (default), project, model or tool",
+      },
+      { name: "since", value: "DATE", help: "only requests from this date on, such as 2026-01-31" },
+      JSON_OPTION,
+      HTML_OPTION,
+      REPORT_FORMAT,
+    ],
+    notes: [
+      "By tool, a row is the part of the input that is its definition and its results, and that part of the cost; requests from before causes were kept are left out. Imported sessions do not count. Costs use the prices of the day of the request; a row with an unknown price has an unknown cost.",
     ],
     isOfProject: true,
   },
@@ -427,7 +452,7 @@ const PAGES = {
         alias: "f",
         value: "FORMAT",
         choices: EXPORT_FORMATS,
-        help: "md for people, jsonl for a session file, atif for evaluations; default: FILE's extension (.atif.json for atif), else md",
+        help: "md for people, html for a page that needs no network, jsonl for a session file, atif for evaluations; default: FILE's extension (.atif.json for atif), else md",
       },
       {
         name: "output",
@@ -436,6 +461,7 @@ const PAGES = {
         completes: "file",
         help: "write to a new file, mode 0600",
       },
+      { name: "raw", help: "with the secrets that are masked otherwise; asks first, at a terminal" },
     ],
     notes: [`${REF} An existing file is not overwritten.`],
     isOfProject: true,

@@ -33,6 +33,11 @@ export async function runCost(rest: readonly string[], io: CliIo, directory?: st
     io.stdout.write(toJsonText({ total, requests, breaks }));
     return EXIT_SUCCESS;
   }
+  if (format === "html") {
+    const { toCostPage } = await import("../html/cost-page.ts");
+    io.stdout.write(toCostPage(session ? `Cost of ${describe(session)}` : "No sessions found", report));
+    return EXIT_SUCCESS;
+  }
   const lines = session
     ? [`Cost of ${describe(session)}`, "", ...formatCostReport(report, { columns: COLUMNS, hasBars: true })]
     : ["No sessions found."];

@@ -1,4 +1,4 @@
-import { findSession } from "@diligent/core/light";
+import { findSession, SecretRedactor } from "@diligent/core/light";
 import { type DiligentConfig, findLeafId, pathTo } from "@diligent/core/run";
 import {
   listSessions,
@@ -16,7 +16,7 @@ import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
-import { readSubcommandArguments } from "./arguments.ts";
+import { askYesNo, readSubcommandArguments } from "./arguments.ts";
 import { projectSessionsDir } from "./list.ts";
 
 /**
@@ -25,7 +25,7 @@ import { projectSessionsDir } from "./list.ts";
  * @throws UsageError if there is no such session, or the file exists or cannot be written.
  */
 export async function runExport(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
-  const { words, values } = readSubcommandArguments("export", rest);
+  const { words, values, switches } = readSubcommandArguments("export", rest);
   const [reference, ...more] = words;
   if (more[0] !== undefined) throw new UsageError(`export takes one REF, not also ${more[0]}`);
   const file = values.get("output");
@@ -38,7 +38,17 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
     listUnreadable: () => listUnreadableSessions(sessionsDir),
     formatter: SESSION_FORMATTER,
   });
-  const surroundings = { sessionsDirectory: sessionsDir, redactor, loadConfig: () => readConfig(cwd, io) };
+  const isRaw = switches.has("raw");
+  if (isRaw && !(await confirmRaw(io))) {
+    writeLine(io.stderr, "Nothing was exported.");
+    return EXIT_SUCCESS;
+  }
+  const shown = isRaw ? new SecretRedactor([]) : redactor;
+  const surroundings = {
+    sessionsDirectory: sessionsDir,
+    redactor: shown,
+    loadConfig: () => readConfig(cwd, io),
+  };
   const text = await orUsageError(() => readDocument(session, format, surroundings), SessionFileError);
   if (file === undefined) writeOut(text, io);
   else {
@@ -47,6 +57,13 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
     writeLine(io.stdout, `Exported to ${path}`);
   }
   return EXIT_SUCCESS;
+}
+
+/** @throws UsageError without a terminal: a script must not be able to say yes. */
+async function confirmRaw(io: CliIo): Promise<boolean> {
+  if (!io.stdin.isTerminal)
+    throw new UsageError("export --raw shows secrets, so it asks first: run it in a terminal");
+  return askYesNo("Export with keys and other secrets that are masked otherwise?", io);
 }
 
 function readFormat(text: string | undefined): ExportFormat | undefined {

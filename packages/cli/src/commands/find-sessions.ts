@@ -15,6 +15,7 @@ import {
 } from "@diligent/core/sessions";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
+import { listKnownProjects, openSessionIndex } from "../session/known-projects.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { sessionMarks } from "../session/session-formatter.ts";
 import { formatLocalMinute, toJsonText } from "../text/format.ts";
@@ -50,8 +51,12 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
   if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
   const found: FoundSession[] = [];
   const redactor = openSavedRedactor(options.cwd, io.environment);
-  const index = await openIndex(io);
-  for (const project of await listProjects(options, io, index)) {
+  // The index spares reading the files in which a word does not occur.
+  const index = await openSessionIndex(io);
+  const projects = isEverywhere
+    ? await listKnownProjects(options.cwd, io, index)
+    : [findProjectRoot(options.cwd, homeDirectory(io.environment))];
+  for (const project of projects) {
     const all = await listSessions(resolvePaths(project).sessions, { redactor });
     const sessions = options.areArchivedShown ? withArchivedLast(all) : withoutArchived(all);
     const words = redactor.redact(text).split(/\s+/);
@@ -67,28 +72,6 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
   else if (found.length === 0) io.stdout.write("Nothing found.\n");
   else for (const hit of found) io.stdout.write(sanitizeTerminalText(formatHit(hit, isEverywhere)));
   return EXIT_SUCCESS;
-}
-
-/** The roots of the projects to search, each once. */
-async function listProjects(
-  { cwd, isEverywhere }: FindOptions,
-  { environment }: CliIo,
-  index: SessionHistory | undefined,
-): Promise<string[]> {
-  const home = homeDirectory(environment);
-  const own = findProjectRoot(cwd, home);
-  if (!isEverywhere) return [own];
-  const { readInputDirectories } = await import("@diligent/core/interactive");
-  const others = readInputDirectories(environment).map((directory) => findProjectRoot(directory, home));
-  return [...new Set([own, ...others, ...(index?.projects ?? [])])];
-}
-
-/** The index of `diligent history` if there is one: it spares reading the files in which a word does not occur. */
-async function openIndex({ environment }: CliIo): Promise<SessionHistory | undefined> {
-  const { historyPaths, SessionHistory: History } = await import("@diligent/core/history");
-  const paths = historyPaths(environment);
-  const history = paths && new History(paths);
-  return history?.exists ? history : undefined;
 }
 
 function findWithout(

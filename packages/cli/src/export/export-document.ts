@@ -32,6 +32,10 @@ export async function toDocument(
   switch (format) {
     case "md":
       return toMarkdown(session);
+    case "html": {
+      const { toHtmlDocument } = await import("./html-document.ts");
+      return toHtmlDocument(session, surroundings);
+    }
     case "jsonl":
       return toJsonLines(session);
     case "atif": {

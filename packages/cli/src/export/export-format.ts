@@ -1,11 +1,11 @@
 /** The formats, with the extension of their files. */
-const EXTENSIONS = { md: "md", jsonl: "jsonl", atif: "atif.json" } as const;
+const EXTENSIONS = { md: "md", html: "html", jsonl: "jsonl", atif: "atif.json" } as const;
 
-/** How a conversation is exported: for people, as a session file, or as a trajectory for evaluations. */
+/** How a conversation is exported: for people (Markdown or a page), as a session file, or as a trajectory for evaluations. */
 export type ExportFormat = keyof typeof EXTENSIONS;
 
 /** The names of the formats. */
-export const EXPORT_FORMATS = ["md", "jsonl", "atif"] as const satisfies readonly ExportFormat[];
+export const EXPORT_FORMATS = ["md", "html", "jsonl", "atif"] as const satisfies readonly ExportFormat[];
 
 /** The extension of a format's files, without the dot in front. */
 export function extensionOf(format: ExportFormat): string {

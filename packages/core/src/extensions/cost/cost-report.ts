@@ -52,7 +52,7 @@ export type FindPrice = (modelId: string) => Model | undefined;
 
 /** A session as it is read from its file. */
 export interface CountedSession {
-  header: Pick<SessionHeader, "id" | "timestamp" | "agent" | "parentSession">;
+  header: Pick<SessionHeader, "id" | "timestamp" | "agent" | "parentSession" | "source">;
   entries: readonly SessionEntry[];
 }
 

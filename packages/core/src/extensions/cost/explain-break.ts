@@ -15,6 +15,8 @@ export interface SentRequest {
   sentMs: number;
   /** Digests of its tools by name, and of its messages; undefined for one of an earlier run of the program. */
   details?: { tools: ReadonlyMap<string, string>; messages: readonly string[] };
+  /** The names of its tools, as far as they are known without details. */
+  toolNames?: readonly string[];
 }
 
 /** The digests of a request. */
@@ -123,17 +125,22 @@ function findChangedMessage(
   return Math.max(0, same);
 }
 
-function describeTools({ details }: SentRequest, tools: ReadonlyMap<string, string>): { detail?: string } {
-  if (!details) return {};
+function describeTools(
+  { details, toolNames }: SentRequest,
+  tools: ReadonlyMap<string, string>,
+): { detail?: string } {
+  const before = details ? [...details.tools.keys()] : toolNames;
+  if (!before) return {};
   const marks = [
-    ...[...tools.keys()].filter((name) => !details.tools.has(name)).map((name) => `+${name}`),
-    ...[...details.tools.keys()].filter((name) => !tools.has(name)).map((name) => `-${name}`),
+    ...[...tools.keys()].filter((name) => !before.includes(name)).map((name) => `+${name}`),
+    ...before.filter((name) => !tools.has(name)).map((name) => `-${name}`),
     ...[...tools].flatMap(([name, is]) => {
-      const was = details.tools.get(name);
+      const was = details?.tools.get(name);
       return was !== undefined && was !== is ? [`${name} changed`] : [];
     }),
   ];
-  return { detail: marks.length === 0 ? "their order" : marks.slice(0, MAX_NAMED_TOOLS).join(", ") };
+  if (marks.length === 0) return details ? { detail: "their order" } : {};
+  return { detail: marks.slice(0, MAX_NAMED_TOOLS).join(", ") };
 }
 
 const MAX_NAMED_TOOLS = 8;

@@ -10,3 +10,4 @@ export {
 } from "./cost-report.ts";
 export { describePrice } from "./price-source.ts";
 export { readChildren, readWithChildren } from "./read-sessions.ts";
+export { USAGE_GROUPS, type UsageGroup, UsageReport, type UsageRow } from "./usage-report.ts";

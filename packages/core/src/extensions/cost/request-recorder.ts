@@ -59,8 +59,15 @@ export class RequestRecorder {
 }
 
 function toSentRequest(
-  { modelId, provider, usage, sent }: RequestEntry,
+  { modelId, provider, usage, sent, parts }: RequestEntry,
   prefix: SentRequest["prefix"],
 ): SentRequest {
-  return { modelId, provider, prefix, usage, sentMs: Date.parse(sent) };
+  const causes = Object.keys(parts);
+  // The tools of a server are counted as one.
+  const isComplete = !causes.some((cause) => cause.startsWith("mcp:"));
+  const toolNames = causes.flatMap((cause) => (cause.startsWith("tool:") ? [cause.slice(5)] : []));
+  return {
+    ...{ modelId, provider, prefix, usage, sentMs: Date.parse(sent) },
+    ...(isComplete && { toolNames }),
+  };
 }

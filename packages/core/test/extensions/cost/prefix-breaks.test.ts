@@ -79,7 +79,7 @@ describe("a request whose cached beginning is lost says why", () => {
     });
     const opened = await stage.openSession({ resume: { latest: true } });
     await say(opened, "two");
-    expect(lastBreak(opened)).toMatchObject({ why: "tools", at: "tools" });
+    expect(lastBreak(opened)).toMatchObject({ why: "tools", at: "tools", detail: "-task" });
   });
 
   test("a compaction", async () => {
