@@ -144,6 +144,23 @@ describe("diligent mcp serve", () => {
     for (const id of [4, 5, 6]) expect(byId.get(id)).toMatchObject({ error: { code: -32602 } });
   });
 
+  test("can be used in the revision without a session, and names the revisions that it knows", async () => {
+    const place = createTemporaryProject();
+    const args = [join(import.meta.dir, "../src/index.ts"), "mcp", "serve"];
+    writeUserConfig(place, { mcpServers: { own: { command: bun, args, protocol: "2026-07-28" } } });
+    const { stdout, exitCode } = await runDiligent(place, ["mcp", "test", "own"]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^ *run .*\n *sessions_search /m)]);
+    const version = "io.modelcontextprotocol/protocolVersion";
+    const { answers } = await converse(place, [
+      request(1, "tools/list", { _meta: { [version]: "2030-01-01" } }),
+      request(2, "tools/list", { _meta: { [version]: "2026-07-28" } }),
+    ]);
+    expect(answers.find(({ id }) => id === 1)).toMatchObject({
+      error: { code: -32022, data: { supported: ["2026-07-28"], requested: "2030-01-01" } },
+    });
+    expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: { resultType: "complete" } });
+  });
+
   test("runs a task that can only read, unless the client chooses otherwise, and finds it again", async () => {
     const place = createTemporaryProject();
     const script = join(place.home, "script.json");

@@ -7,7 +7,12 @@ import type { CliIo, CliOutput, SignalName } from "../io/io.ts";
 import { readInputLines } from "../line-prompt/input.ts";
 import { VERSION } from "../version.ts";
 
-/** The revisions whose messages this server writes, the newest first. */
+/** The revision without a session, in which each request names it. */
+const STATELESS_REVISION = "2026-07-28";
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+const SERVER_KEY = "io.modelcontextprotocol/serverInfo";
+
+/** The revisions with a session whose messages this server writes, the newest first. */
 const REVISIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /** Nobody is asked here: without a choice of the client, a run can only read. */
 const DEFAULT_APPROVAL = "plan";
@@ -18,6 +23,11 @@ const INVALID_REQUEST = -32600;
 const UNKNOWN_METHOD = -32601;
 const INVALID_PARAMS = -32602;
 const PARSE_ERROR = -32700;
+const UNKNOWN_REVISION = -32022;
+
+const SERVER_INFO = { name: "diligent", version: VERSION };
+/** What this server lists stays the same while it runs. */
+const CACHEABLE = { ttlMs: 3_600_000, cacheScope: "private" };
 
 const TOOLS = [
   {
@@ -70,9 +80,18 @@ class RequestError extends Error {
   constructor(
     readonly code: number,
     message: string,
+    readonly data?: object,
   ) {
     super(message);
   }
+}
+
+/** True for a request of the revision without a session. @throws RequestError for one of an unknown revision. */
+function namesRevision({ _meta: meta }: Fields): boolean {
+  const requested = toFields(meta)[VERSION_KEY];
+  if (requested === undefined || requested === STATELESS_REVISION) return requested !== undefined;
+  const data = { supported: [STATELESS_REVISION], requested };
+  throw new RequestError(UNKNOWN_REVISION, `There is no revision ${JSON.stringify(requested)} here.`, data);
 }
 
 class McpServe {
@@ -116,9 +135,10 @@ class McpServe {
 
   private async answer(id: Id, method: string, params: Fields): Promise<void> {
     try {
+      const isStateless = namesRevision(params);
       const result = await this.perform(id, method, params);
       // Nobody waits for the answer to a cancelled request.
-      if (result) this.send({ id, result });
+      if (result) this.send({ id, result: isStateless ? { resultType: "complete", ...result } : result });
     } catch (error) {
       this.fail(id, error);
     }
@@ -131,13 +151,20 @@ class McpServe {
         return {
           protocolVersion: REVISIONS.find((each) => each === protocolVersion) ?? REVISIONS[0],
           capabilities: { tools: {} },
-          serverInfo: { name: "diligent", version: VERSION },
+          serverInfo: SERVER_INFO,
         };
       }
+      case "server/discover":
+        return {
+          supportedVersions: [STATELESS_REVISION],
+          capabilities: { tools: {} },
+          ...CACHEABLE,
+          _meta: { [SERVER_KEY]: SERVER_INFO },
+        };
       case "ping":
         return {};
       case "tools/list":
-        return { tools: TOOLS };
+        return { tools: TOOLS, ...CACHEABLE };
       case "tools/call":
         return this.call(id, params);
       default:
@@ -223,7 +250,9 @@ class McpServe {
 
   private fail(id: Id | null, error: unknown): void {
     const code = error instanceof RequestError ? error.code : -32603;
-    this.send({ id, error: { code, message: error instanceof Error ? error.message : String(error) } });
+    const data = error instanceof RequestError ? error.data : undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    this.send({ id, error: { code, message, ...(data && { data }) } });
   }
 
   private send(message: object): void {
