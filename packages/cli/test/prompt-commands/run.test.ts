@@ -108,6 +108,54 @@ describe("a command of a project in -p", () => {
   });
 });
 
+describe("a command that names an agent", () => {
+  const write = (name: string, frontmatter: string) =>
+    place.write(`.claude/commands/${name}.md`, `---\n${frontmatter}\n---\nLook at $1 closely.\n`);
+  const messages = (server: SseServer, index: number) => Object(server.requests[index]?.body).messages;
+
+  test("has that sub-agent work on its prompt, and the conversation gets the report", async () => {
+    write("look", "agent: Explore");
+    const found = wholeReply(ANTHROPIC_SERVICE, { text: "It is in src." });
+    await using server = await startSseServer(found, done());
+    await run(server, "trust", "--yes");
+    const { exitCode, stdout } = await run(server, "-p", "/look a.txt");
+    expect([exitCode, stdout]).toEqual([0, "Done.\n"]);
+    expect(server.requests).toHaveLength(2);
+
+    expect(JSON.stringify(messages(server, 0))).toContain("Look at a.txt closely.");
+    const [prompt, call, result] = messages(server, 1);
+    expect(JSON.stringify(prompt)).toContain("Look at a.txt closely.");
+    expect(call.content.at(-1)).toMatchObject({
+      type: "tool_use",
+      name: "task",
+      input: { agent: "explore", prompt: "Look at a.txt closely.", description: "/look" },
+    });
+    expect(result.content[0]).toMatchObject({ type: "tool_result", tool_use_id: call.content.at(-1).id });
+    expect(JSON.stringify(result)).toContain("It is in src.");
+  });
+
+  test("gives it the model that it names, and the conversation keeps its own", async () => {
+    write("look", "agent: explore\nmodel: haiku");
+    await using server = await startSseServer(done(), done());
+    await run(server, "trust", "--yes");
+    await run(server, "-p", "/look a.txt");
+    const models = server.requests.map(({ body }) => Object(body).model);
+    expect(models).toEqual([expect.stringContaining("haiku"), ANTHROPIC_SERVICE.model]);
+  });
+
+  test.each([
+    ["of another program", "agent: build"],
+    ["but wants the conversation itself", "agent: explore\nsubtask: false"],
+  ])("%s is answered by the conversation", async (_, frontmatter) => {
+    write("look", frontmatter);
+    await using server = await startSseServer(done());
+    await run(server, "trust", "--yes");
+    const { exitCode } = await run(server, "-p", "/look a.txt");
+    expect([exitCode, server.requests.length]).toEqual([0, 1]);
+    expect(messages(server, 0)).toHaveLength(1);
+  });
+});
+
 /** Answers the question about the command once it takes keys. */
 async function answer(program: PtyProgram, key: string): Promise<void> {
   await program.waitFor("touch canary && echo made");
@@ -117,7 +165,8 @@ async function answer(program: PtyProgram, key: string): Promise<void> {
 }
 
 describe("on the screen", () => {
-  const start = () => startInPty(place, ["--model", "scripted/script.json"], { rows: 50 });
+  const start = (columns = 80) =>
+    startInPty(place, ["--model", "scripted/script.json"], { rows: 50, columns });
 
   test("commands are completed, in the help with their source, and the transcript shows what was typed", async () => {
     await runDiligent(place, ["trust", "--yes"]);
@@ -152,6 +201,26 @@ describe("on the screen", () => {
     await program.waitFor("Nothing was sent, because a command was not run");
     await program.waitFor("> /state");
     expect(canary()).toBe(false);
+  });
+
+  test("what a command lists in allowed-tools is asked about once, before its shell commands run", async () => {
+    place.write(
+      ".claude/commands/state.md",
+      "---\nallowed-tools: Bash(touch canary), Bash(sh:*), Read\n---\nState: !`touch canary`\n",
+    );
+    await runDiligent(place, ["trust", "--yes"]);
+    await using program = start(160);
+    await program.waitFor("/ for commands");
+    program.send("/state\r");
+    await program.waitFor("The command state asks to run without a question: exactly `touch canary`");
+    expect(canary()).toBe(false);
+    await Bun.sleep(GUARD_MS);
+    program.send("\x1b[B\r");
+    await program.waitFor("Reviewed.");
+    expect(canary()).toBe(true);
+    expect((await program.scrollback()).join("\n")).not.toContain("Allow bash?");
+    program.send("/state\r");
+    await program.waitFor("Again.");
   });
 
   test("allowed, it runs before the prompt is sent", async () => {

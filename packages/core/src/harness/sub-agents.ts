@@ -1,4 +1,5 @@
 import { decideApproval } from "../approval/policy.ts";
+import { withAssignedPrompts } from "../extensions/agents/assigned-prompt.ts";
 import { configuredAgents } from "../extensions/agents/configured-agents.ts";
 import type { AgentDefinition } from "../extensions/agents/definition.ts";
 import type { FoundAgents } from "../extensions/agents/find-agents.ts";
@@ -35,7 +36,12 @@ export async function openSubAgents(place: ExtensionPlace): Promise<HarnessExten
         session: scope.session,
         open: (call) => place.openAgent(sessionOf(scope), call),
       });
-      return { tools: [tool], notices: agent ? [] : describeSkippedAgents(skipped.length) };
+      agents.isOffered = true;
+      return {
+        tools: [tool],
+        notices: agent ? [] : describeSkippedAgents(skipped.length),
+        wrapRequests: (stream) => withAssignedPrompts(stream, agents),
+      };
     },
     close() {},
   };

@@ -20,8 +20,8 @@ export async function performTask(
   context: ToolContext,
   deps: TaskToolDeps,
 ): Promise<ToolResult> {
-  const definition = findDefinition(name, deps);
   const { agents, limits } = deps;
+  const definition = agents.takeDefinition(context.toolCallId) ?? findDefinition(name, deps);
   agents.earlierCount ??= countLinks(deps.session());
   if (agents.count >= limits.maxPerSession)
     throw new Error(
@@ -55,15 +55,13 @@ interface Task {
   deps: TaskToolDeps;
 }
 
-function findDefinition(
-  name: string | undefined,
-  { agents: { definitions } }: TaskToolDeps,
-): AgentDefinition {
+function findDefinition(name: string | undefined, { agents }: TaskToolDeps): AgentDefinition {
   const wanted = name?.trim() ? name.trim() : DEFAULT_AGENT;
-  const isWanted = (each: AgentDefinition) => each.name.toLowerCase() === wanted.toLowerCase();
-  const definition = definitions.find((each) => each.name === wanted) ?? definitions.find(isWanted);
+  const definition = agents.findDefinition(wanted);
   if (definition) return definition;
-  throw new Error(`There is no agent ${JSON.stringify(wanted)}. The agents are: ${namesOf(definitions)}.`);
+  throw new Error(
+    `There is no agent ${JSON.stringify(wanted)}. The agents are: ${namesOf(agents.definitions)}.`,
+  );
 }
 
 function namesOf(definitions: readonly AgentDefinition[]): string {

@@ -45,6 +45,16 @@ export interface SessionAgent {
   stop(): void;
 }
 
+/** A prompt that a sub-agent works on instead of the model to which it is sent. */
+interface Assignment {
+  definition: AgentDefinition;
+  prompt: string;
+  /** A few words. */
+  title: string;
+  /** The id of the call by which the sub-agent gets it. */
+  toolCallId: string;
+}
+
 /** The sub-agents of one session: how many may run, and what each does. */
 export class SessionAgents {
   private readonly started: SessionAgent[] = [];
@@ -52,6 +62,10 @@ export class SessionAgents {
   private readonly waiting = new Set<() => void>();
   /** What the model can choose from. */
   definitions: readonly AgentDefinition[] = [];
+  /** True if the session has the tool that gives them tasks. */
+  isOffered = false;
+  private assignment: Assignment | undefined;
+  private assignments = 0;
   /** The sub-agents that the session had in earlier runs of the program; undefined until somebody has counted them. */
   earlierCount: number | undefined;
 
@@ -62,6 +76,53 @@ export class SessionAgents {
 
   get count(): number {
     return (this.earlierCount ?? 0) + this.started.length;
+  }
+
+  /**
+   * Has a sub-agent work on the next prompt if that has this text. False if there is no sub-agent of this name, which may
+   * be an agent of another program.
+   */
+  assign({
+    agent,
+    model,
+    prompt,
+    title,
+  }: {
+    agent: string;
+    model: string | undefined;
+    prompt: string;
+    title: string;
+  }): boolean {
+    const definition = this.isOffered ? this.findDefinition(agent) : undefined;
+    if (definition === undefined) return false;
+    this.assignments += 1;
+    this.assignment = {
+      ...{ prompt, title },
+      definition: { ...definition, model: model ?? definition.model },
+      toolCallId: `assigned_${this.assignments}_${crypto.randomUUID().slice(0, 8)}`,
+    };
+    return true;
+  }
+
+  /** The assignment of this prompt, which is given once; `takeDefinition` knows it until the call begins. */
+  findAssignment(prompt: string): Assignment | undefined {
+    return this.assignment !== undefined && prompt.includes(this.assignment.prompt)
+      ? this.assignment
+      : undefined;
+  }
+
+  /** The sub-agent that this call was made for. */
+  takeDefinition(toolCallId: string): AgentDefinition | undefined {
+    const { assignment } = this;
+    if (assignment?.toolCallId !== toolCallId) return undefined;
+    this.assignment = undefined;
+    return assignment.definition;
+  }
+
+  /** By its name, in any case. */
+  findDefinition(name: string): AgentDefinition | undefined {
+    const isNamed = (each: AgentDefinition) => each.name.toLowerCase() === name.toLowerCase();
+    return this.definitions.find((each) => each.name === name) ?? this.definitions.find(isNamed);
   }
 
   /** The sub-agent whose session has this id. */

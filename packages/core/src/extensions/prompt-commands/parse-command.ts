@@ -8,7 +8,7 @@ export interface CommandDefinition {
   argumentHint?: string;
   /** The model that should answer, as written: an id or an alias. */
   model?: string;
-  /** The agent that should do it. */
+  /** The sub-agent that should do it. */
   agent?: string;
   /** What it asks to use without approval. */
   allowedTools: readonly string[];
@@ -48,7 +48,8 @@ function parseMarkdown(text: string, style: TemplateStyle): CommandDefinition | 
   if (body === "") return { problem: "it has no text" };
   const argumentHint = readTextField(file, "argument-hint") ?? toHint(readListField(file, "argument-hint"));
   const model = readTextField(file, "model");
-  const agent = readTextField(file, "agent");
+  const isOwnConversation = /^(?:false|no|off|0)$/i.test(readTextField(file, "subtask") ?? "");
+  const agent = isOwnConversation ? undefined : readTextField(file, "agent");
   const template = { text: body, style, argumentNames: readListField(file, "arguments") ?? [] };
   return {
     description: toOneLine(readTextField(file, "description") ?? firstLine(body)),

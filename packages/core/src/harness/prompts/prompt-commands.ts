@@ -7,7 +7,8 @@ import {
 } from "../../extensions/prompt-commands/find-commands.ts";
 import { COMMAND_TRUST, toCommandItem } from "../../extensions/prompt-commands/trust.ts";
 import type { ExtensionPlace } from "../extensions.ts";
-import type { HarnessExtension, Notice, PromptCommand } from "../types.ts";
+import type { HarnessExtension, Notice, PromptCommand, SessionScope } from "../types.ts";
+import { ListedToolGrants } from "./listed-tool-grants.ts";
 
 /** The commands in files of the user and, where they are trusted, of the project. */
 export async function openPromptCommands(place: ExtensionPlace): Promise<HarnessExtension> {
@@ -16,11 +17,20 @@ export async function openPromptCommands(place: ExtensionPlace): Promise<Harness
   const { active: plugins } = await place.plugins();
   const { commands: found, skipped } = await findCommands({ cwd, root, environment, plugins });
   const commands = await selectTrusted(found, place);
+  const sessions = new Map<string, ListedToolGrants>();
+  const grantsOf = (scope: SessionScope) => {
+    const known = sessions.get(scope.sessionId) ?? new ListedToolGrants("command", scope);
+    sessions.set(scope.sessionId, known);
+    return known;
+  };
   return {
     name: "commands",
-    commands: commands.map(toPromptCommand),
+    commands: commands.map((command) => toPromptCommand(command, { grantsOf, place })),
     untrustedCommands: found.filter((command) => !commands.includes(command)).map(({ name }) => name),
-    openSession: () => ({ notices: describeSkipped(skipped) }),
+    openSession: ({ sessionId }) => ({
+      notices: describeSkipped(skipped),
+      close: () => void sessions.delete(sessionId),
+    }),
     close() {},
   };
 }
@@ -44,14 +54,25 @@ function describeSkipped(skipped: readonly SkippedCommand[]): Notice[] {
   return [{ level: "info", code: "command_not_loaded", message }];
 }
 
-function toPromptCommand({ name, description, argumentHint, shown, ...command }: CommandFile): PromptCommand {
+interface CommandDeps {
+  grantsOf(scope: SessionScope): ListedToolGrants;
+  place: Pick<ExtensionPlace, "agentsOf">;
+}
+
+function toPromptCommand(command: CommandFile, { grantsOf, place }: CommandDeps): PromptCommand {
+  const { name, description, argumentHint, shown, model, agent } = command;
   return {
     ...{ name, description, argumentHint },
     source: shown,
     async toPrompt(args, signal, session) {
+      await grantsOf(session).confirm(command, signal);
       const run = (line: string) => session.runCommand(line, signal);
       const expansion = await expandTemplate(command.template, args, run);
-      return { ...expansion, model: command.model };
+      const isGiven =
+        agent !== undefined &&
+        place.agentsOf(session.sessionId).assign({ agent, model, prompt: expansion.text, title: `/${name}` });
+      // The sub-agent has the model then.
+      return isGiven ? expansion : { ...expansion, model };
     },
   };
 }

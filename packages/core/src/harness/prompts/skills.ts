@@ -9,7 +9,7 @@ import { createSkillTool, type SkillSource } from "../../tools/index.ts";
 import { describeError, UsageError } from "../errors.ts";
 import type { ExtensionPlace } from "../extensions.ts";
 import type { HarnessExtension, Notice, PromptCommand, SessionScope } from "../types.ts";
-import { SkillGrants } from "./skill-grants.ts";
+import { ListedToolGrants } from "./listed-tool-grants.ts";
 
 // Of the usable window; it includes the tool.
 const PROMPT_SHARE = 0.01;
@@ -32,7 +32,7 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
     untrustedCommands: found.filter((skill) => !skills.includes(skill)).map(({ name }) => `skill:${name}`),
     openSession(scope) {
       const own = new SessionSkills(skills, scope);
-      const grants = new SkillGrants(scope);
+      const grants = new ListedToolGrants("skill", scope);
       sessions.set(scope.sessionId, { own, grants });
       const tokens = Math.min(scope.contextWindow, maxContextTokens) * PROMPT_SHARE - TOOL_TOKENS;
       const promptSection = composeSkillSection(skills, tokens);
@@ -98,11 +98,11 @@ function describeSkipped(count: number): Notice[] {
 /** The skills of a session that is open. */
 interface OpenSkills {
   own: SessionSkills;
-  grants: SkillGrants;
+  grants: ListedToolGrants;
 }
 
 /** The tool that loads them; the user may be asked first. */
-function createTool(own: SessionSkills, grants: SkillGrants): Tool {
+function createTool(own: SessionSkills, grants: ListedToolGrants): Tool {
   const load: SkillSource["load"] = async (name, signal) => {
     const skill = own.findForModel(name);
     if (skill !== undefined) await grants.confirm(skill, signal);
