@@ -48,7 +48,8 @@ describe("read shows a notebook", () => {
       "--- cell 4 (code, id empty, run 1) ---",
     ];
     const numbered = lines.map((line, index) => `${index + 1}\t${line}`).join("\n");
-    const note = "(A notebook of 4 cells. edit replaces text in the source of a cell.)";
+    const note =
+      "(A notebook of 4 cells. edit replaces text in the source of a cell. With the heading of a cell it deletes one; a line such as --- cell (code) --- begins a new one.)";
     expect(output).toBe(`${numbered}\n${note}`);
     expect(images).toEqual([
       { type: "image", source: { type: "base64", mediaType: "image/png", data: PNG } },
@@ -172,5 +173,111 @@ describe("edit changes a notebook", () => {
 
   test("as JSON if its cells cannot be read", async () => {
     expect(await edit('{"worksheets": [1]}', "[1]", "[2]")).toBe('{"worksheets": [2]}');
+  });
+});
+
+/** The cells of a notebook's text: type, source and the number of outputs. */
+function cellsOf(text: string): [string, string, number | undefined][] {
+  const { cells }: { cells: { cell_type: string; source: string[]; outputs?: unknown[] }[] } =
+    JSON.parse(text);
+  return cells.map(({ cell_type, source, outputs }) => [cell_type, source.join(""), outputs?.length]);
+}
+
+const HEADINGS = [
+  "--- cell 1 (markdown, id intro) ---",
+  "--- cell 2 (code, id load, run 1) ---",
+  "--- cell 3 (code, id plot, run 1) ---",
+  "--- cell 4 (code, id empty, run 1) ---",
+] as const;
+
+describe("edit adds and deletes cells of a notebook", () => {
+  test("adds cells after a source, in the format of the notebook, and changes nothing else", async () => {
+    for (const indent of [1, 2, 4, "\t"]) {
+      const added = "x = 2\n--- cell (markdown) ---\n# Next\n--- cell (code) ---\ny = 3\nz = 4";
+      const text = await edit(createNotebook(CELLS, indent), "x = 2", added);
+      const { cells } = JSON.parse(text);
+      expect(cells[3]).toEqual({
+        cell_type: "markdown",
+        id: expect.any(String),
+        metadata: {},
+        source: ["# Next"],
+      });
+      expect(cells[4]).toEqual({
+        ...{
+          cell_type: "code",
+          execution_count: null,
+          id: expect.stringMatching(/^[\da-f]{8}$/),
+          metadata: {},
+        },
+        ...{ outputs: [], source: ["y = 3\n", "z = 4"] },
+      });
+      const expected = [...CELLS.slice(0, 3), cells[3], cells[4], ...CELLS.slice(3)];
+      expect(text).toBe(createNotebook(expected, indent));
+    }
+  });
+
+  test("adds a cell before the first, and one without a source at the end", async () => {
+    const first = await edit(
+      createNotebook(CELLS),
+      HEADINGS[0],
+      `--- cell (code) ---\na = 1\n${HEADINGS[0]}`,
+    );
+    expect(cellsOf(first).slice(0, 2)).toEqual([
+      ["code", "a = 1", 0],
+      ["markdown", "# Results\nof the first “run”", undefined],
+    ]);
+    const last = await edit(createNotebook(CELLS), HEADINGS[3], `${HEADINGS[3]}\n--- cell (raw) ---`);
+    expect(cellsOf(last).slice(3)).toEqual([
+      ["code", "", 0],
+      ["raw", "", undefined],
+    ]);
+  });
+
+  test("deletes a cell with its outputs, also the first, the last and all", async () => {
+    const middle = await edit(createNotebook(CELLS), `${HEADINGS[2]}\nx = 2`, "");
+    expect(middle).toBe(createNotebook([CELLS[0], CELLS[1], CELLS[3]].map((cell) => cell ?? {})));
+    const first = await edit(createNotebook(CELLS), `${HEADINGS[0]}\n# Results\nof the first “run”`, "");
+    expect(first).toBe(createNotebook(CELLS.slice(1)));
+    expect(await edit(createNotebook(CELLS), HEADINGS[3], "")).toBe(createNotebook(CELLS.slice(0, 3)));
+    const only = createNotebook([codeCell("a", "x")]);
+    expect(cellsOf(await edit(only, "--- cell 1 (code, id a, run 1) ---\nx", ""))).toEqual([]);
+  });
+
+  test("joins two cells when the heading between them is deleted", async () => {
+    const cells = [codeCell("a", "x = 1"), codeCell("b", "y = 2")];
+    const joined = await edit(createNotebook(cells), "--- cell 2 (code, id b, run 1) ---\n", "");
+    expect(joined).toBe(createNotebook([codeCell("a", "x = 1\ny = 2")]));
+  });
+
+  test("also in a notebook on one line and without ids", async () => {
+    const text = JSON.stringify({ cells: [{ cell_type: "code", source: ["a"], outputs: [] }], nbformat: 4 });
+    const edited = await edit(text, "a", "a\n--- cell (code) ---\nb");
+    expect(edited).not.toContain("\n");
+    expect(cellsOf(edited)).toEqual([
+      ["code", "a", 0],
+      ["code", "b", 0],
+    ]);
+    expect(JSON.parse(edited).cells[1]).not.toHaveProperty("id");
+  });
+
+  test("refuses what is not clear, and leaves the notebook as it is", async () => {
+    for (const [oldText, newText, message] of [
+      ["--- cell 9 (code) ---", "", "was not found"],
+      [`${HEADINGS[2]}\nx = 3`, "", "was not found"],
+      [`${HEADINGS[2]}\n  x = 2`, "", "was not found"],
+      [HEADINGS[0], "", "begin it with --- cell (code) ---"],
+      [HEADINGS[3], "--- cell (code) ---\n\u0002x", "control character"],
+    ] as const) {
+      const files = makeFileWorkspace();
+      files.put("a.ipynb", createNotebook(CELLS));
+      expect(await failure(files.readAndEdit("a.ipynb", oldText, newText))).toContain(message);
+      expect(files.text("a.ipynb")).toBe(createNotebook(CELLS));
+    }
+    const files = makeFileWorkspace();
+    const confusing = createNotebook([codeCell("a", "--- cell 1 (code) ---")]);
+    files.put("a.ipynb", confusing);
+    const refused = files.readAndEdit("a.ipynb", "--- cell 1 (code, id a, run 1) ---", "");
+    expect(await failure(refused)).toContain("looks like the heading of a cell");
+    expect(files.text("a.ipynb")).toBe(confusing);
   });
 });

@@ -7,6 +7,7 @@ import type { EditArguments } from "../parameters.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { missingTextError } from "./missing-text.ts";
+import { namesCells, planCellEdit, toCellText } from "./notebook-cells.ts";
 import { planNotebookEdit, showSources, toSourceText } from "./notebook-edit.ts";
 import { type EditOutcome, type EditRequest, planEdit } from "./plan-edit.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
@@ -173,8 +174,11 @@ function planReplacement(
 ): Edited {
   const texts = { old_string: request.oldText, new_string: request.newText };
   assertNoPlaceholders(workspace, { path, before: text, texts });
-  const sources = isNotebookName(path) ? toSourceText(text) : undefined;
-  const outcome = sources === undefined ? planEdit(text, request) : planNotebookEdit(text, sources, request);
+  const isOfCells = isNotebookName(path) && namesCells(request);
+  const toShown = isOfCells ? toCellText : toSourceText;
+  const planShown = isOfCells ? planCellEdit : planNotebookEdit;
+  const sources = isNotebookName(path) ? toShown(text) : undefined;
+  const outcome = sources === undefined ? planEdit(text, request) : planShown(text, sources, request);
   const isUnaffected = outcome.kind === "edited" && outcome.isExact && outcome.count === 1;
   if (hasChanged && !(isUnaffected && !request.replaceAll)) throw changedError(path);
   if (outcome.kind === "missing")

@@ -36,7 +36,9 @@ export function planNotebookEdit(text: string, sources: string, request: EditReq
   if (outcome.kind !== "edited") return outcome;
   const [before, after] = [toCells(sources), toCells(outcome.text)];
   if (before.length !== after.length || isHidden(request.newText))
-    throw new Error("The edit reaches beyond the source of a cell; give text from within one cell.");
+    throw new Error(
+      "The edit reaches beyond the source of a cell; give text from within one cell, or headings to add and delete cells.",
+    );
   let edited = text;
   // From the last cell on: what is before it keeps its position.
   for (let index = after.length - 1; index >= 0; index--) {
@@ -65,7 +67,8 @@ function toCells(sources: string): string[] {
   return cells.map((lines) => lines.join("\n"));
 }
 
-function replaceSource(text: string, index: number, source: string): string {
+/** Gives a cell of the JSON of a notebook another source. @throws Error for one that has none. */
+export function replaceSource(text: string, index: number, source: string): string {
   const tree = parseTree(text);
   const node = tree && findNodeAtLocation(tree, ["cells", index, "source"]);
   if (!node) throw new Error(`Cell ${index + 1} has no source.`);

@@ -128,6 +128,9 @@ async function readPdfFile(
   return showConverted(path, { text, note: `(${description}.)` }, window);
 }
 
+const EDITING =
+  "edit replaces text in the source of a cell. With the heading of a cell it deletes one; a line such as --- cell (code) --- begins a new one.";
+
 /** Undefined for a file that is no notebook: it is read as text then. */
 async function readAsNotebook(
   { target: { path }, content, encodingName }: OpenFile,
@@ -139,7 +142,7 @@ async function readAsNotebook(
   const notebook = await readNotebook(path, new TextDecoder().decode(content));
   if (!notebook) return undefined;
   const { text, description, images } = notebook;
-  const note = `(${description}. edit replaces text in the source of a cell.)`;
+  const note = `(${description}. ${EDITING})`;
   return { ...showConverted(path, { text, note }, window), ...(images.length > 0 && { images }) };
 }
 
