@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { runInTerminal, type TerminalProgram } from "../support/run-in-terminal.ts";
+import { writeSession } from "../support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 
 let place: TemporaryProject;
@@ -68,6 +69,44 @@ describe("slash commands at the line prompt", () => {
     await enter(program, "/resume 1", "> go", "First.");
     await enter(program, "/name", "Session name: the bales");
     await enter(program, "/resume 9", "error: No 9 in the list of /resume; it has 1.");
+  });
+
+  test("find sessions by words, and resume, show or continue the chosen one", async () => {
+    writeSession(place, {
+      id: "20260101000000-aaaaaa",
+      modified: "2026-01-01T12:00:00.000Z",
+      texts: ["where is the Needle?", "in the haystack"],
+    });
+    const program = await start();
+    await enter(program, "/history unheard-of", "Nothing found.");
+    await enter(
+      program,
+      "/history haystack",
+      "Sessions:",
+      "  1. where is the Needle?",
+      "/history NUMBER or ID selects one.",
+    );
+    await enter(
+      program,
+      "/history 1",
+      "where is the Needle?:",
+      "  1. Resume",
+      "  2. Continue here",
+      "  3. Show",
+      "  4. Export",
+    );
+    await enter(program, "/history 3", "in the haystack");
+    await enter(program, "/history needle", "  1. where is the Needle?");
+    await enter(program, "/history 1", "  1. Resume");
+    await enter(program, "/history 1", "> where is the Needle?", "in the haystack");
+    await enter(program, "/history needle", "  1. where is the Needle?");
+    await enter(program, "/history 1", "  2. Continue here");
+    await enter(
+      program,
+      "/history 2",
+      "New session started. The model gets a summary of 20260101000000-aaaaaa",
+    );
+    await enter(program, "/history +++", "error: /history needs a word to search for.");
   });
 
   test("show the tree with ids, and jump to an id or a number", async () => {

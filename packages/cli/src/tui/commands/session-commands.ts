@@ -28,7 +28,7 @@ export const HISTORY: SlashCommand = {
   isAlwaysPossible: true,
   opensList: true,
   async run(argument, context) {
-    if (argument !== "" && !context.isPlain) {
+    if (argument !== "") {
       const { historySearchPicker } = await import("../pickers/history-search.ts");
       const found = await historySearchPicker(argument, context);
       if (found) context.open(found);

@@ -47,9 +47,14 @@ export async function historySearchPicker(
 async function searchUpdated(
   { history, options }: OpenedHistory,
   query: string,
-  { change }: CommandContext,
+  { change, isPlain }: CommandContext,
 ): Promise<readonly HistoryMatch[]> {
-  const setHint = (hint: string | undefined) => change((view) => ({ ...view, hint }));
+  let isSaid = false;
+  const setHint = (hint: string | undefined) => {
+    // Each hint would be a line of its own.
+    if (!isPlain || !isSaid) change((view) => ({ ...view, hint }));
+    isSaid = true;
+  };
   try {
     await history.update({
       ...options,
@@ -83,8 +88,9 @@ async function chooseAction(
     },
     {
       label: "Show",
-      detail: "in $PAGER",
+      detail: context.isPlain ? "as Markdown" : "in $PAGER",
       run: async () => {
+        if (context.isPlain) return context.print(toDocumentText(session, await read()));
         const { showDocument } = await import("../pager.ts");
         await showDocument(toDocumentText(session, await read()), context);
       },
