@@ -63,6 +63,17 @@ describe("pruning in a run", () => {
     expect(outputsOf(requests.at(-1))[0]).toContain('result of fill {"number":0,"characters":28000}');
   });
 
+  test("happens as well if summaries are turned off", async () => {
+    const turns = [...readings(17, 7_000), { text: "done" }];
+    const { requests, prunes } = await runWith(turns, LARGE, { enabled: false });
+    expect(prunes.length).toBeGreaterThan(0);
+    expect(
+      outputsOf(requests.at(-1))
+        .slice(-6)
+        .map(({ length }) => length),
+    ).toEqual(Array(6).fill(28_000));
+  });
+
   test("happens below maxContextTokens of a window of a million tokens", async () => {
     const million = { ...LARGE, contextWindow: 1_000_000 };
     const turns = [...readings(17, 7_000), { text: "done" }];
