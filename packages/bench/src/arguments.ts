@@ -11,6 +11,8 @@ export interface BenchArguments {
   runs?: number;
   /** How long an idle program is observed. */
   seconds?: number;
+  /** How many sessions the index has to hold. */
+  sessions?: number;
   /** A file of commands, a JSON object `{cmd, cwd}` a line. */
   commandsFile?: string;
 }
@@ -34,6 +36,7 @@ export function parseBenchArguments(argv: readonly string[], known: readonly str
     if (isFlag(word)) result[FLAGS[word]] = true;
     else if (word === "--runs") result.runs = parseCount(word, words.next().value);
     else if (word === "--seconds") result.seconds = parseCount(word, words.next().value);
+    else if (word === "--sessions") result.sessions = parseCount(word, words.next().value);
     else if (word === "--commands") result.commandsFile = parseFile(word, words.next().value);
     else if (known.includes(word)) result.names.push(word);
     else throw new Error(`${word}: unknown. Benchmarks: ${known.join(", ")}. Options: --help.`);

@@ -12,7 +12,7 @@ await runBenchScript({
   name: "bench",
   help: {
     usage: [
-      "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N] [--commands FILE]",
+      "bun run bench [NAME…] [--json] [--check] [--runs N] [--seconds N] [--sessions N] [--commands FILE]",
       "bun run bench --peers [--runs N]   compares with other programs, installed from npm into a temporary directory",
     ],
     choices: BENCHMARKS,
@@ -35,10 +35,11 @@ async function measureAll({
   names,
   runs,
   seconds,
+  sessions,
   commandsFile,
   isPeers,
 }: BenchArguments): Promise<Verdict[]> {
-  using stage = new Stage({ runs, seconds, commandsFile });
+  using stage = new Stage({ runs, seconds, sessions, commandsFile });
   if (isPeers) return await measureOne(PEER_COMPARISON, stage);
   const verdicts: Verdict[] = [];
   for (const benchmark of BENCHMARKS) {

@@ -10,6 +10,8 @@ const CHANGED = 10;
 const BUDGET_MEMORY_MB = 200;
 const BUDGET_QUERY_MS = 200;
 const BUDGET_SHARE_PERCENT = 5;
+const LIMIT_MS_EACH = 30;
+const YEAR_MS = 30_000_000_000;
 const PROBE = join(import.meta.dir, "..", "probes", "history.ts");
 
 /** What `probes/history.ts` prints; times in milliseconds. */
@@ -24,17 +26,19 @@ interface ProbeResult {
 /** The index over the sessions of all projects: its memory, its answers, and what a later start indexes. */
 export const history: Benchmark = {
   name: "history",
-  about: "the index over 10,000 sessions: memory, queries, and a second start",
+  about: "the index over 10,000 sessions (--sessions N): memory, queries, and a second start",
   async measure(stage) {
     const home = stage.scratch.makeDirectory("history-home");
     const project = stage.scratch.makeDirectory("history-project");
     mkdirSync(join(project, ".git"), { recursive: true });
-    const paths = writeVariedSessions(project);
-    const first = await probe(home, project);
-    for (const path of paths.slice(0, CHANGED)) appendFileSync(path, toLine(1_000, 0, "one more line"));
-    const second = await probe(home, project);
-    if (first.added !== SESSIONS || second.added !== CHANGED)
-      throw new Error(`indexed ${first.added} and ${second.added} sessions, not ${SESSIONS} and ${CHANGED}`);
+    const count = stage.sessions(SESSIONS);
+    const paths = writeVariedSessions(project, count);
+    const first = await probe(home, project, count);
+    for (const path of paths.slice(0, CHANGED))
+      appendFileSync(path, toLine(1_000, Date.UTC(2025, 0, 1), "one more line"));
+    const second = await probe(home, project, count);
+    if (first.added !== count || second.added !== CHANGED)
+      throw new Error(`indexed ${first.added} and ${second.added} sessions, not ${count} and ${CHANGED}`);
     const amount = (
       name: string,
       unit: Figure["unit"],
@@ -65,12 +69,12 @@ export const history: Benchmark = {
   },
 };
 
-async function probe(home: string, project: string): Promise<ProbeResult> {
+async function probe(home: string, project: string, sessions: number): Promise<ProbeResult> {
   const { stdout } = await runProcess({
     argv: [process.execPath, PROBE, home, project],
     cwd: project,
     environment: {},
-    timeLimitMs: 300_000,
+    timeLimitMs: Math.max(300_000, sessions * LIMIT_MS_EACH),
   });
   const result: ProbeResult = JSON.parse(stdout);
   return result;
@@ -89,7 +93,7 @@ function wordOf(number: number): string {
 }
 
 /** Sessions whose words are as unevenly distributed as those of a language; returns their files. */
-function writeVariedSessions(project: string): string[] {
+function writeVariedSessions(project: string, count: number): string[] {
   const { sessions } = resolvePaths(project);
   mkdirSync(sessions, { recursive: true });
   let seed = 1;
@@ -99,21 +103,23 @@ function writeVariedSessions(project: string): string[] {
   };
   const text = (words: number) =>
     Array.from({ length: words }, () => wordOf(Math.floor(50_000 ** random()))).join(" ");
-  return Array.from({ length: SESSIONS }, (_, index) => {
+  const stepMs = Math.floor(YEAR_MS / count);
+  return Array.from({ length: count }, (_, index) => {
     const id = `20260101000000-${index.toString(16).padStart(6, "0")}`;
     const path = join(sessions, `${id}.jsonl`);
-    const timestamp = new Date(Date.UTC(2025, 0, 1) + index * 3_000_000).toISOString();
+    const begunMs = Date.UTC(2025, 0, 1) + index * stepMs;
+    const timestamp = new Date(begunMs).toISOString();
     const header = { type: "session", version: SESSION_VERSION, id, timestamp, cwd: project };
     const lines = Array.from({ length: ROUNDS }, (__, round) =>
-      toLine(round, index, round === 0 ? `the common question ${text(20)} rare${index}` : text(60)),
+      toLine(round, begunMs, round === 0 ? `the common question ${text(20)} rare${index}` : text(60)),
     );
     writeFileSync(path, `${JSON.stringify(header)}\n${lines.join("")}`);
     return path;
   });
 }
 
-function toLine(number: number, session: number, text: string): string {
-  const at = Date.UTC(2025, 0, 1) + session * 3_000_000 + number * 1_000;
+function toLine(number: number, begunMs: number, text: string): string {
+  const at = begunMs + number * 1_000;
   const [id, parent] = [number, number - 1].map((each) => Math.max(0, each).toString(16).padStart(8, "0"));
   const message = { role: "user", content: text, timestamp: at };
   const entry = {

@@ -22,6 +22,7 @@ export interface Program {
 interface StageOptions {
   runs?: number | undefined;
   seconds?: number | undefined;
+  sessions?: number | undefined;
   commandsFile?: string | undefined;
 }
 
@@ -46,6 +47,11 @@ export class Stage implements Disposable {
 
   runs(usual: number): number {
     return this.asked.runs ?? usual;
+  }
+
+  /** How many sessions an index has to hold. */
+  sessions(usual: number): number {
+    return this.asked.sessions ?? usual;
   }
 
   /** How long an idle program is observed. */
