@@ -108,8 +108,14 @@ function findUnattendedOption({ options }: RunCommand): string | undefined {
   return options.permissionPrompt === undefined ? undefined : "--permission-prompt";
 }
 
+async function runConversation(command: RunCommand, io: CliIo): Promise<number> {
+  if (!command.options.worktree) return runHere(command, io);
+  const { runInWorktree } = await import("./worktree/run-in-worktree.ts");
+  return runInWorktree(command, io, (moved) => runHere(moved, io));
+}
+
 /** Print mode if requested, or if there is no terminal. */
-async function runConversation(given: RunCommand, io: CliIo): Promise<number> {
+async function runHere(given: RunCommand, io: CliIo): Promise<number> {
   const command =
     given.resumption?.word === undefined
       ? given

@@ -22,6 +22,7 @@ const PACKAGES = new Set([
   "@diligent/core/review",
   "@diligent/core/run",
   "@diligent/core/sessions",
+  "@diligent/core/worktrees",
   "ajv",
   "ajv/dist/2019.js",
   "ajv/dist/2020.js",

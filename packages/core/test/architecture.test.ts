@@ -133,6 +133,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config/loader.ts",
     "extensions/agents",
   ],
+  "extensions/worktrees": ["infrastructure"],
   // Composition: it may import everything, and nothing but the faces imports it.
   harness: ["*"],
 };

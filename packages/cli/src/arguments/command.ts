@@ -64,6 +64,8 @@ export interface RunCommandOptions {
   appendSystemPrompt?: string;
   /** As given: relative to the working directory. */
   directory?: string;
+  /** Run in a git worktree of its own; without a name in a new one. */
+  worktree?: { name?: string };
   /** File to record the model's replies to, as given, relative to the directory. */
   record?: string;
   isSaved: boolean;

@@ -40,7 +40,7 @@ function formatLabel(option: Option): string {
   const long = optionLabel(option);
   const name = long.startsWith("--") && option.alias ? `-${option.alias}, ${long}` : long;
   const indent = name.startsWith("--") ? "      " : "  ";
-  const value = option.takes === "reference" ? ` [${option.value}]` : option.value ? ` ${option.value}` : "";
+  const value = option.takes ? ` [${option.value}]` : option.value ? ` ${option.value}` : "";
   return indent + name + value;
 }
 

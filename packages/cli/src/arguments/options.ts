@@ -12,8 +12,11 @@ interface OptionRow {
   choices?: readonly string[];
   /** What a shell can complete the value with. */
   completes?: "file" | "directory" | "model";
-  /** `reference`: the next word is the value only if it looks like a session; see `isSessionReference`. */
-  takes?: "reference";
+  /**
+   * The value may be left out. `reference`: the next word is the value only if it looks like a session; see
+   * `isSessionReference`. `name`: only if it is a single word.
+   */
+  takes?: "reference" | "name";
   /** It may be given several times, and every value counts. */
   isRepeatable?: true;
   group: OptionGroup;
@@ -126,6 +129,14 @@ export const OPTIONS = [
     takes: "reference",
     group: "session",
     help: "fork a session; REF@ENTRY: up to there",
+  },
+  {
+    name: "worktree",
+    alias: "w",
+    value: "NAME",
+    takes: "name",
+    group: "session",
+    help: "in a git worktree of its own",
   },
   { name: "list", alias: "l", group: "session", help: "list this project's sessions" },
   { name: "json", group: "session", help: "with --list: as JSON" },

@@ -163,6 +163,7 @@ function toRunOptions({
     ...present("addedDirectories", lists.get("add-dir")),
     ...present("appendSystemPrompt", text("append-system-prompt")),
     ...present("directory", text("directory")),
+    ...present("worktree", toWorktree(given.get("worktree"))),
     ...present("record", text("record")),
   };
 }
@@ -205,6 +206,11 @@ function toCount(label: string, text: string | undefined): number | undefined {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)) return count;
   throw new UsageError(`${label} ${text}: not a whole number of 1 or more`);
+}
+
+function toWorktree(given: string | true | undefined): RunCommandOptions["worktree"] {
+  if (given === undefined) return undefined;
+  return given === true ? {} : { name: given };
 }
 
 /** @throws UsageError for text that is not an amount of money. */
@@ -318,7 +324,7 @@ function takesAttached(option: Option, hasEquals: boolean, attached: string): bo
 
 /** An option in the middle of a group cannot take a value. */
 function aloneOr(option: Option): true {
-  if (option.value !== undefined && option.takes !== "reference") throw missingValue(option);
+  if (option.value !== undefined && !option.takes) throw missingValue(option);
   return true;
 }
 
@@ -328,6 +334,8 @@ function readValue(option: Option, rest: string[]): string | true {
   if (option.takes === "reference") {
     return next !== undefined && isSessionReference(next) ? (rest.shift() ?? true) : true;
   }
+  if (option.takes === "name")
+    return next !== undefined && /^[^-\s]\S*$/.test(next) ? (rest.shift() ?? true) : true;
   if (next === undefined || next === "" || next === "--" || isKnownOption(next)) throw missingValue(option);
   rest.shift();
   return next;

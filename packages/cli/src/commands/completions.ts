@@ -388,7 +388,7 @@ interface Row {
   name: string;
   alias?: string;
   value?: string;
-  takes?: "reference";
+  takes?: "reference" | "name";
   choices?: readonly string[];
   completes?: "file" | "directory" | "model" | "session";
   help: string;
@@ -438,7 +438,7 @@ function complete(row: Row, models: readonly string[]): CompletedOption {
   const isReference = takes === "reference";
   const what = isReference ? "session" : (completes ?? "any");
   const from = choices ?? (what === "model" ? models : what);
-  return { spellings, help, value: { placeholder: value, isOptional: isReference, from } };
+  return { spellings, help, value: { placeholder: value, isOptional: takes !== undefined, from } };
 }
 
 function spellingsOf(label: string, alias: string | undefined): string[] {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type AskPerson,
   type AskUser,
@@ -9,7 +10,7 @@ import {
   type ProjectSession,
   type ProjectStart,
 } from "@diligent/core/harness";
-import type { LoadOptions } from "@diligent/core/run";
+import { type LoadOptions, resolvePaths } from "@diligent/core/run";
 import type { Resumption, RunCommand } from "../arguments/command.ts";
 import { type FrontEndConfig, resolveConfig } from "../config.ts";
 import type { CliIo } from "../io/io.ts";
@@ -100,7 +101,20 @@ async function startNotices(opened: ProjectSession, carried: CarriedSession): Pr
   const { earlier, loaded, model } = opened;
   const resumed = earlier?.info ? (await import("./resume.ts")).resumedNotices(opened) : [];
   // Later sessions of this process repeat no notices from the first one's start.
-  return carried.chosen === undefined ? [...resumed, ...defaultModelNotices(loaded, model.id)] : resumed;
+  if (carried.chosen !== undefined) return resumed;
+  return [...resumed, ...defaultModelNotices(loaded, model.id), ...(await worktreeNotices(loaded))];
+}
+
+/** About worktrees whose sessions were killed. Most projects have none, and then nothing is loaded. */
+async function worktreeNotices({ projectRoot }: ProjectSession["loaded"]): Promise<Notice[]> {
+  const { worktrees } = resolvePaths(projectRoot);
+  if (!existsSync(worktrees)) return [];
+  const { findAbandonedWorktrees } = await import("@diligent/core/worktrees");
+  return findAbandonedWorktrees(projectRoot).map((name) => ({
+    level: "info",
+    code: "abandoned_worktree",
+    message: `The session in the worktree ${name} was killed. To continue there: diligent --worktree ${name} --continue`,
+  }));
 }
 
 function defaultModelNotices(loaded: ProjectSession["loaded"], modelId: string): Notice[] {

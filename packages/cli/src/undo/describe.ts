@@ -1,5 +1,6 @@
 import type { MoveControl, UndoOptions } from "@diligent/core/harness";
 import { describeInterruptedRestore, type MoveProgress, type Restoration } from "@diligent/core/light";
+import { quoteForShell } from "../text/quote-for-shell.ts";
 import { toSingleLine } from "../text/terminal-text.ts";
 
 /** The operation on files. `jump` goes to another point of the conversation. */
@@ -92,10 +93,6 @@ function describeDisplacedRefs({ displacedRefs = [] }: Restoration): string[] {
     const name = ref.replace(/^refs\/(?:heads\/)?/, "");
     return `${name} was at ${hash} before: ${git} ${way} ${effect}`;
   });
-}
-
-function quoteForShell(word: string): string {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Files that were restored, but not in every respect. */

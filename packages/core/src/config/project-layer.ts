@@ -13,7 +13,7 @@ import {
 import type { DiligentConfig } from "./schema.ts";
 import { type ConfigLayer, isPlainObject } from "./settings.ts";
 import { findTrustState, type TrustState } from "./trust.ts";
-import { readTrust, type TrustedProject } from "./trust-store.ts";
+import { findTrustedProject, readTrust, type TrustedProject } from "./trust-store.ts";
 
 /** The settings of the project's file. */
 export interface ProjectLayer {
@@ -54,10 +54,7 @@ export async function readProjectLayer(root: string, options: ProjectLayerOption
   if (file.realPath === user?.realPath) return none;
   const { projects, warnings } = await readTrust(environment);
   const find = (list: readonly Pick<TrustedProject, "directory" | "items">[]) =>
-    findTrustState(
-      list.find(({ directory }) => directory === root),
-      file,
-    );
+    findTrustState(findTrustedProject(list, root), file);
   const isTrustedOnce = options.trustedOnce !== undefined && find([options.trustedOnce]) === "trusted";
   const trust = isTrustedOnce ? "trusted" : find(projects);
   if (file.concern !== undefined && trust !== "trusted") {

@@ -147,11 +147,10 @@ export class ProjectTrust {
   private async readRecords(): Promise<ItemRecord[]> {
     const { root, environment, trustedOnce } = this.options;
     // Most projects define nothing that needs trust, and then its reader is not loaded.
-    const { readTrust } = await import("./trust-store.ts");
+    const { findTrustedProject, readTrust } = await import("./trust-store.ts");
     const { projects, warnings } = await readTrust(environment);
     this.warnings.push(...warnings);
-    return [projects.find(({ directory }) => directory === root), trustedOnce].filter(
-      (record) => record?.directory === root,
-    );
+    const once = trustedOnce?.directory === root ? trustedOnce : undefined;
+    return [findTrustedProject(projects, root), once].filter((record) => record !== undefined);
   }
 }

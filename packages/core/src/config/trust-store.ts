@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { updatePrivateFile } from "../infrastructure/fs/private-files.ts";
 import { type FileReading, readCheckedFile } from "../infrastructure/fs/read.ts";
+import { findMainProject } from "../infrastructure/paths/main-project.ts";
 import { userStateDirectory } from "../infrastructure/paths/user.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { ConfigWarning } from "./errors.ts";
@@ -42,6 +43,19 @@ export type TrustedItem = z.infer<typeof TrustedItemSchema>;
 /** A trusted directory with the trusted content. */
 export type TrustedProject = z.infer<typeof TrustedProjectSchema>;
 type TrustFile = z.infer<typeof TrustFileSchema>;
+
+/**
+ * What was trusted in a directory, or else in the main project of a worktree that diligent has made: equal content of
+ * both is trusted.
+ */
+export function findTrustedProject<T extends Pick<TrustedProject, "directory">>(
+  projects: readonly T[],
+  directory: string,
+): T | undefined {
+  const own = projects.find((project) => project.directory === directory);
+  const main = own ? undefined : findMainProject(directory);
+  return own ?? projects.find((project) => project.directory === main);
+}
 
 /** `trust.json` in the user's state directory; undefined without a home directory. */
 function findTrustFile(environment: Environment): string | undefined {

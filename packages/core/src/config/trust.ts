@@ -23,7 +23,13 @@ import {
   maskSetting,
 } from "./settings.ts";
 import { describeItems, type TrustKind, type WaitingItem } from "./trust-items.ts";
-import { readTrust, type TrustedItem, type TrustedProject, updateTrust } from "./trust-store.ts";
+import {
+  findTrustedProject,
+  readTrust,
+  type TrustedItem,
+  type TrustedProject,
+  updateTrust,
+} from "./trust-store.ts";
 
 /** The trust state of a project. `changed`: it was trusted with other content. `none`: there is nothing to trust. */
 export type TrustState = "none" | "untrusted" | "changed" | "trusted";
@@ -77,7 +83,7 @@ export async function describeTrust(
 ): Promise<TrustDescription> {
   const directory = findProjectRoot(cwd, homeDirectory(environment));
   const { projects, warnings } = await readTrust(environment);
-  const record = projects.find((project) => project.directory === directory);
+  const record = findTrustedProject(projects, directory);
   const parts = [
     await describeConfigTrust({ directory, record, warnings }, { environment, isKnownModel }),
     describeKnowledgeTrust({ directory, record, warnings }, environment),
@@ -296,7 +302,7 @@ export async function readKnowledgeTrust({
   try {
     const content = readKnowledgeContent(root);
     const { projects } = await readTrust(environment);
-    const record = projects.find(({ directory }) => directory === root);
+    const record = findTrustedProject(projects, root);
     const state = findKnowledgeState(record, content);
     if (state === "trusted") return { state };
     const isOnce = trustedOnce?.directory === root && findKnowledgeState(trustedOnce, content) === "trusted";
@@ -337,13 +343,14 @@ export async function guardKnowledgeAppend(
   const trust = await readKnowledgeTrust({ root, environment });
   if (trust.state !== "trusted")
     throw new Error(`Nothing was written. ${"message" in trust ? trust.message : ""}`);
-  await updateTrust(environment, (projects) =>
-    projects.map((project) => {
+  await updateTrust(environment, (projects) => {
+    const record = findTrustedProject(projects, root);
+    return projects.map((project) => {
       const isTrusted =
-        project.directory === root && findKnowledgeState(project, readKnowledgeContent(root)) === "trusted";
+        project === record && findKnowledgeState(project, readKnowledgeContent(root)) === "trusted";
       if (!isTrusted) return project;
       append();
       return withKnowledge(project, readKnowledgeContent(root));
-    }),
-  );
+    });
+  });
 }

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findTrackedState } from "./paths/git-index.ts";
+import { findMainProject } from "./paths/main-project.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 /** The directories of a project's data; absolute paths. */
@@ -10,6 +11,8 @@ export interface DiligentPaths {
   sessions: string;
   knowledge: string;
   skills: string;
+  /** Worktrees that diligent makes for one run each. */
+  worktrees: string;
 }
 
 /** The permission bits of group and others. */
@@ -31,14 +34,18 @@ knowledge/
 /** The `.gitignore` of a directory that git must ignore completely, including this file. */
 const IGNORE_ALL = "*\n";
 
-/** The paths of a project's data, whether they exist or not. */
+/**
+ * The paths of a project's data, whether they exist or not. A worktree that diligent has made shares those of its main
+ * project.
+ */
 export function resolvePaths(projectRoot: string): DiligentPaths {
-  const root = join(projectRoot, ".diligent");
+  const root = join(findMainProject(projectRoot) ?? projectRoot, ".diligent");
   return {
     root,
     sessions: join(root, "sessions"),
     knowledge: join(root, "knowledge"),
     skills: join(root, "skills"),
+    worktrees: join(root, "worktrees"),
   };
 }
 
@@ -64,11 +71,10 @@ export function makeDiligentDir(paths: DiligentPaths): void {
   writeIgnoreFiles(paths);
 }
 
-function writeIgnoreFiles({ root, sessions, knowledge }: DiligentPaths): void {
+function writeIgnoreFiles({ root, sessions, knowledge, worktrees }: DiligentPaths): void {
   const own = join(root, ".gitignore");
   createPrivateFile(own, GITIGNORE);
   for (const directory of [sessions, knowledge]) ignoreAllIn(directory);
-  const worktrees = join(root, "worktrees");
   if (lstatSync(worktrees, { throwIfNoEntry: false })?.isDirectory()) ignoreAllIn(worktrees);
   if (isEarlierIgnoreFile(own) && findTrackedState(dirname(root), ".diligent/.gitignore") === "untracked")
     writeFileSync(own, GITIGNORE);

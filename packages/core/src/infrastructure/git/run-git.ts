@@ -53,9 +53,10 @@ export class Git {
     const program = resolveExecutable("git", { environment, outside: root });
     if (program === undefined) throw new GitError("git is not installed, or not in PATH");
     const plain = new Git(program, place, SAFE_SETTINGS);
-    const top = await plain.run(["rev-parse", "--show-cdup"]);
-    if (top.exitCode !== 0 || text(top.stdout).trim() !== "")
-      throw new GitError(describeFailure(top, `${root} is not a git repository`));
+    // In a bare repository the second one is false.
+    const top = await plain.run(["rev-parse", "--show-cdup", "--is-inside-work-tree"]);
+    if (top.exitCode !== 0 || text(top.stdout).trim() !== "true")
+      throw new GitError(describeFailure(top, `${root} is not a git repository with a working tree`));
     return new Git(program, place, [...SAFE_SETTINGS, ...(await plain.disableFilters())]);
   }
 

@@ -1,3 +1,4 @@
+import { findMainProject } from "../paths/main-project.ts";
 import type { Environment } from "../runtime.ts";
 import { createChildEnvironment, resolveExecutable } from "./environment.ts";
 import { markEnvironment } from "./process.ts";
@@ -118,6 +119,15 @@ async function readStart(output: ReadableStream<Uint8Array>): Promise<string> {
   return text.slice(0, MAX_ERROR_CHARS).trim();
 }
 
+/**
+ * `.gitignore` applies before `git init`, too, except in a worktree that diligent has made: the files around it ignore
+ * all of it, and those of a repository end at its root.
+ * @param root the project, absolute and real.
+ */
+export function ignoreOption(root: string): string {
+  return findMainProject(root) === undefined ? "--no-require-git" : "--require-git";
+}
+
 /** What to list; ripgrep runs with a `createChildEnvironment` of `environment`. */
 interface ListFilesOptions {
   /** The directory to list, absolute and real; the paths are relative to it. */
@@ -139,7 +149,7 @@ export async function listFiles(options: ListFilesOptions): Promise<string[]> {
   const { directory, root, environment, maxFiles, signal } = options;
   const files: string[] = [];
   const end = await runRipgrep({
-    args: ["--files", "--null", "--no-require-git", "--no-messages", "--no-ignore-messages"],
+    args: ["--files", "--null", ignoreOption(root), "--no-messages", "--no-ignore-messages"],
     cwd: directory,
     // There is no session: only the user starts this.
     environment: createChildEnvironment({ environment, root, cwd: directory, sessionId: "" }),

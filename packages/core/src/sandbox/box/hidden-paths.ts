@@ -6,6 +6,7 @@ import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { listNames } from "../../infrastructure/fs/stat.ts";
 import { isExampleName } from "../../infrastructure/paths/example-names.ts";
 import { hasTrackedContent } from "../../infrastructure/paths/git-index.ts";
+import { findMainProject } from "../../infrastructure/paths/main-project.ts";
 import { findProjectRoot } from "../../infrastructure/paths/project.ts";
 import { isSecretFile, SECRET_HOME_LOCATIONS } from "../../infrastructure/paths/secret-files.ts";
 import { userConfigDirectory, userStateDirectory } from "../../infrastructure/paths/user.ts";
@@ -99,10 +100,12 @@ const MAX_INPUTS = 2_000;
  */
 export function createProjectFinder(root: string, environment: Environment): () => string[] {
   let visited: readonly string[] | undefined;
+  // A worktree of ours lies in the data of its main project.
+  const own = [root, findMainProject(root)];
   return () => {
     visited ??= findVisited(environment);
     const neighbours = directoriesIn(dirname(root)).slice(0, MAX_NEIGHBOURS);
-    const others = [...new Set([...visited, ...neighbours])].filter((directory) => directory !== root);
+    const others = [...new Set([...visited, ...neighbours])].filter((directory) => !own.includes(directory));
     return others
       .map((directory) => join(directory, ".diligent"))
       .filter(isReachable)

@@ -3,7 +3,7 @@ import { holdRegularFile, specialFileKind } from "../../infrastructure/fs/read.t
 import { HeldDirectory, isInside } from "../../infrastructure/fs/real-path.ts";
 import { type NameStamp, readNameStamp } from "../../infrastructure/fs/stat.ts";
 import { createChildEnvironment } from "../../infrastructure/process/environment.ts";
-import type { RipgrepOptions } from "../../infrastructure/process/ripgrep.ts";
+import { ignoreOption, type RipgrepOptions } from "../../infrastructure/process/ripgrep.ts";
 import { now } from "../../infrastructure/runtime.ts";
 import type { ApprovalRequest } from "../../tool/types.ts";
 import { type ApprovedTarget, createTargetGate, resolveFilePath } from "../target.ts";
@@ -53,11 +53,10 @@ export function displaySearchPath({ cwd }: Workspace, path: string): string {
   return /[\n\r]/.test(shown) ? JSON.stringify(shown) : shown;
 }
 
-// Hidden files are searched, version control directories are not, and .gitignore applies before `git init` too.
+// Hidden files are searched, version control directories are not.
 // Unreadable files are skipped silently: messages are then about the search itself.
 const WALK = [
   "--hidden",
-  "--no-require-git",
   "--no-messages",
   "--no-ignore-messages",
   ...[".git", ".hg", ".svn", ".jj"].flatMap((directory) => ["--glob", `!${directory}`]),
@@ -77,7 +76,7 @@ export function toRipgrepOptions(
   { flags, location, signal }: RipgrepSearch,
 ): Omit<RipgrepOptions, "onRecord" | "separator"> {
   return {
-    args: [...flags, ...WALK, "--", location.operand],
+    args: [...flags, ...WALK, ignoreOption(workspace.root), "--", location.operand],
     cwd: location.cwd,
     signal,
     environment: createChildEnvironment(workspace),
