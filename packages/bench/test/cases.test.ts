@@ -22,6 +22,7 @@ const COUNTS = {
   PLG: 9,
   KNO: 5,
   COS: 6,
+  TSX: 6,
 };
 const MOST_WORDS = 6;
 

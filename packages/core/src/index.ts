@@ -59,6 +59,13 @@ export type { KnowledgeTrust, TrustState } from "./config/trust.ts";
 export type { TrustedProject } from "./config/trust-store.ts";
 export { EventStream } from "./event-stream.ts";
 export type { CheckKind, CheckRecord, TestCounts } from "./extensions/evidence/types.ts";
+export type {
+  ExtensionApi,
+  ExtensionHooks,
+  ExtensionModule,
+  ExtensionPromptAdvice,
+  ExtensionTool,
+} from "./extensions/modules/api.ts";
 export { type Agent, type AgentOptions, type AgentReply, createAgent } from "./harness/agent.ts";
 export { UsageError } from "./harness/errors.ts";
 export { createHarness } from "./harness/harness.ts";
@@ -69,6 +76,7 @@ export type {
   CommandEdit,
   CommandListing,
   ExtensionCommand,
+  ExtensionProvider,
   GateDecision,
   Harness,
   HarnessExtension,

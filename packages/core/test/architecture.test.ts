@@ -58,6 +58,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "session",
     "harness/types.ts",
   ],
+  "extensions/modules": [
+    "types.ts",
+    "infrastructure",
+    "config",
+    "extensions/definitions",
+    "agent/types.ts",
+    "tool/types.ts",
+    "harness/types.ts",
+  ],
   "extensions/plugins": [
     "infrastructure",
     "config",

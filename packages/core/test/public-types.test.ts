@@ -138,7 +138,7 @@ const TYPES = `
   CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
   ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
   DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob EditorFiles Effort EntryBase
-  Environment EnvironmentFacts ExtensionCommand FileBase FileChange FileFingerprint FileState FindChangedFile FinishedCall
+  Environment EnvironmentFacts ExtensionApi ExtensionCommand ExtensionHooks ExtensionModule ExtensionPromptAdvice ExtensionProvider ExtensionTool FileBase FileChange FileFingerprint FileState FindChangedFile FinishedCall
   GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
   HarnessSession HookEntry HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions
   JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry

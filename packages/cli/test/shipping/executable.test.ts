@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildExecutable, currentHost } from "../../scripts/build.ts";
 import { chooseTargets, findHostTarget } from "../../scripts/build-targets.ts";
+import { REPOSITORY } from "../../scripts/shipped-program.ts";
 import { VERSION } from "../../src/version.ts";
 import { plantTraps } from "../support/bun-traps.ts";
 import { startInPty } from "../support/pty-program.ts";
@@ -107,6 +108,18 @@ describe.skipIf(target === undefined)(
       chmodSync(copy, 0o777);
       await search();
       expect(statSync(copy).mode & 0o777).toBe(0o700);
+    }, 60_000);
+
+    test("loads an extension of the user, which is a TypeScript file", async () => {
+      const place = createPlace();
+      const extension = join(REPOSITORY, "packages", "core", "examples", "extension.ts");
+      place.configure({ sandbox: "off", extensions: [extension] });
+      const call = { name: "count_words", input: { text: "one two three" } };
+      place.write("count.json", { version: 1, turns: [{ toolCalls: [call] }, { text: "Counted." }] });
+      const args = ["-p", "-m", "scripted/count.json", "--output-format", "stream-json", "count"];
+      const { stdout, stderr } = await runDiligent(place, args, { program, environment: ENVIRONMENT });
+      expect(stderr).toBe("");
+      expect(stdout).toContain('"output":"3 words"');
     }, 60_000);
 
     test("runs doctor without unpacking anything", async () => {

@@ -68,6 +68,8 @@ export interface ProjectSettings extends ReadConfig {
   refused: string[];
   /** Lists that contain the user's entries as well. */
   extended: string[];
+  /** The modules that it names; each of them needs trust of its own. */
+  extensions: readonly string[];
   /** Servers that would be used if the project were trusted. */
   untrustedServers?: Servers | undefined;
 }
@@ -100,7 +102,7 @@ export function interpretTrusted(
   const { config, document, skipped } = readConfig(file, { kind: "fill", environment }, "skip");
   const own = removeUserSettings(config, user);
   return {
-    ...{ config: own.config, document, skipped },
+    ...{ config: own.config, document, skipped, extensions: config.extensions ?? [] },
     ...{ untrusted: [], unknownModels: [], refused: own.ignored, extended: [] },
   };
 }
@@ -120,6 +122,7 @@ export function interpretUntrusted(file: ConfigFile, context: RestrictionContext
     untrusted: [...leftOut, ...safe.ignored.map(nameInFile)],
     refused: [...own.ignored.map(nameInFile), ...document.leftOut.filter(isUserSetting)],
     extended: safe.extended,
+    extensions: config.extensions ?? [],
     untrustedServers: own.config.mcpServers,
   };
 }
@@ -167,7 +170,8 @@ function removeUserSettings(
   project: Readonly<DiligentConfig>,
   user: Readonly<DiligentConfig>,
 ): RestrictedConfig {
-  const { provider, sandbox, mcpServers, hooks: _, ...rest } = project;
+  // Extensions and hooks are trusted by their own content.
+  const { provider, sandbox, mcpServers, hooks: _, extensions: __, ...rest } = project;
   const isLessStrict = user.sandbox === "required" && sandbox !== "required";
   for (const setting of USER_SETTINGS) delete rest[setting];
   const refused = {

@@ -45,6 +45,8 @@ export interface LoadedConfig {
   };
   /** True if the project's file defines hooks. */
   definesHooks: boolean;
+  /** The modules that the project's file names, trusted or not; those of the user are in `config`. */
+  projectExtensions: readonly string[];
   /** The exact project directory, real. */
   projectRoot: string;
 }
@@ -96,6 +98,7 @@ export async function loadDiligentConfig(
       untrusted: project?.untrustedServers ?? {},
     },
     definesHooks: project?.definesHooks ?? false,
+    projectExtensions: project?.extensions ?? [],
     projectRoot: root,
   };
 }

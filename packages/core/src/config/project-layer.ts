@@ -23,6 +23,8 @@ export interface ProjectLayer {
   definesHooks?: boolean | undefined;
   /** Its servers that are not started before the project is trusted. */
   untrustedServers?: DiligentConfig["mcpServers"] | undefined;
+  /** The modules that it names, trusted or not. */
+  extensions?: readonly string[];
   /** Settings of the file that are ignored, by name. */
   ignored: string[];
   warnings: ConfigWarning[];
@@ -84,6 +86,7 @@ function interpret(
     layer: { origin: file.path, config: visible.config, extended: settings.extended },
     untrustedServers: settings.untrustedServers,
     definesHooks: isPlainObject(settings.document.value) && settings.document.value.hooks !== undefined,
+    extensions: settings.extensions,
     ignored: [...settings.untrusted, ...settings.unknownModels.map(({ key }) => key), ...settings.refused],
     warnings: [
       ...warnings,

@@ -475,6 +475,12 @@ export const DiligentConfigSchema = z.strictObject({
     .record(z.string().min(1), McpServerSchema)
     .optional()
     .describe("Servers of the Model Context Protocol, by a name of your choice."),
+  extensions: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      "TypeScript modules that add tools, commands, models and hooks: paths from your configuration directory, or from the project root in a project's file, whose extensions are used once you trust them.",
+    ),
   history: HistorySettingsSchema.optional().describe(
     "The index of diligent history, over the sessions of all projects. Read from your own file only.",
   ),

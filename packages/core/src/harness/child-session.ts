@@ -128,7 +128,7 @@ interface ChildModelOptions extends CommonOptions {
 async function chooseChildModel(
   { name, model }: AgentDefinition,
   { composed }: ParentSession,
-  { cwd, loaded: { config }, maxCost }: ChildModelOptions,
+  { cwd, loaded: { config }, maxCost, extensions }: ChildModelOptions,
 ): Promise<{ choice: ModelChoice; remarks: string[] }> {
   const own = composed.modelChoice();
   const setting = config.agents?.[name];
@@ -136,7 +136,10 @@ async function chooseChildModel(
   const wanted = configured ?? model;
   if (wanted === undefined || wanted === own.model.id) return { choice: own, remarks: [] };
   try {
-    const choice = await openModel(wanted, { cwd, config, setting: `agents.${name}.model` });
+    const choice = await openModel(wanted, {
+      ...{ cwd, config, setting: `agents.${name}.model` },
+      providers: extensions?.flatMap(({ providers = [] }) => providers),
+    });
     assertPriced(choice.model, maxCost);
     return { choice, remarks: [] };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { computeCost } from "../agent/cost.ts";
 
-import type { AgentEvent, AgentLoopConfig, Approve, ChangeTracker } from "../agent/types.ts";
+import type { AgentEvent, AgentLoopConfig, Approve, CallAdvice, ChangeTracker } from "../agent/types.ts";
 import { isDeniedOutright, selectOfferedTools, withPlanMode } from "../approval/policy.ts";
 import type { ToolLists } from "../approval/tool-lists.ts";
 import type { ApprovalMode, PermissionRule } from "../approval/types.ts";
@@ -71,6 +71,7 @@ import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
 import { openPrompt, type SessionPrompt, toNotice } from "./session-prompt.ts";
 import type {
+  ExtensionProvider,
   HarnessOverrides,
   ModelChange,
   ModelChoice,
@@ -306,7 +307,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     streamFunction: wrapped,
     temporaryDirectory,
     redactor,
-    ...firstOf(additions),
+    ...combineCallHooks(additions),
     reviewAnswer: reviewWith(additions, (notice) => opened?.report({ type: "notice", ...notice })),
   };
   const manager = new SessionManager({
@@ -320,7 +321,10 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     conditions,
     context: {
       ...toContextOptions(options),
-      summarizer: chooseSummarizer({ cwd, config, model }, services.wrap),
+      summarizer: chooseSummarizer(
+        { cwd, config, model, providers: providersOf(options.extensions) },
+        services.wrap,
+      ),
       buildSystemPrompt: prompt.renew,
     },
     nudgeInterval: config.knowledge?.nudgeInterval,
@@ -334,7 +338,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...(isSaved && !options.child ? [createUseCounter(prompt)] : []),
     ]),
     noteBeforeRun: () => instructions.noteChanges(),
-    checkPrompt: additions.find(({ checkPrompt }) => checkPrompt)?.checkPrompt,
+    checkPrompt: combinePromptChecks(additions),
   });
   const session = await openEarlier(manager, earlier, sessionId);
   opened = session;
@@ -405,6 +409,7 @@ async function changeModelAndPrompt(
   const changed = await changeModel(session, change, {
     cwd,
     config: loaded.config,
+    providers: providersOf(options.extensions),
     wrap: services.wrap,
     maxCost,
   });
@@ -423,11 +428,12 @@ async function findEarlier(
 }
 
 function openSessionModel(
-  { cwd, loaded, model }: SessionOptions,
+  { cwd, loaded, model, extensions }: SessionOptions,
   { lastModelId, path }: Partial<EarlierSession> = {},
 ): Promise<ModelChoice & { fallback?: string }> | (ModelChoice & { fallback?: string }) {
   if (typeof model === "object") return model;
-  return chooseModel({ cwd, config: loaded.config, modelId: model, lastModelId, path });
+  const providers = providersOf(extensions);
+  return chooseModel({ cwd, config: loaded.config, modelId: model, lastModelId, path, providers });
 }
 
 /** Counts the knowledge in the prompt as used once a model has answered it, each entry once a session. */
@@ -456,15 +462,53 @@ function observeEvents(
   };
 }
 
-/** Only one extension looks at calls: hooks. */
-function firstOf(
+/** Asks every extension that looks at calls, in order: the first refusal counts, and one that asks is stricter. */
+function combineCallHooks(
   additions: readonly SessionAddition[],
 ): Pick<AgentLoopConfig, "beforeCall" | "afterCall" | "answerRequest"> {
+  const before = additions.flatMap(({ beforeCall }) => beforeCall ?? []);
+  const after = additions.flatMap(({ afterCall }) => afterCall ?? []);
   return {
+    // Only hooks answer requests.
     answerRequest: additions.find(({ answerRequest }) => answerRequest)?.answerRequest,
-    beforeCall: additions.find(({ beforeCall }) => beforeCall)?.beforeCall,
-    afterCall: additions.find(({ afterCall }) => afterCall)?.afterCall,
+    ...(before.length > 0 && {
+      async beforeCall(call, signal) {
+        let { input, verdict }: CallAdvice = {};
+        for (const advise of before) {
+          const advice = await advise({ ...call, input: input ?? call.input }, signal);
+          if (advice?.refusal !== undefined) return advice;
+          input = advice?.input ?? input;
+          if (verdict?.action !== "ask") verdict = advice?.verdict ?? verdict;
+        }
+        return input === undefined && verdict === undefined ? undefined : { input, verdict };
+      },
+    }),
+    ...(after.length > 0 && {
+      async afterCall(call, signal) {
+        const notes = await Promise.all(after.map((note) => note(call, signal)));
+        return notes.filter((note) => note !== undefined).join("\n") || undefined;
+      },
+    }),
   };
+}
+
+/** Asks every extension that checks prompts; undefined where none has to be waited for. */
+function combinePromptChecks(additions: readonly SessionAddition[]): SessionManagerConfig["checkPrompt"] {
+  const checks = additions.flatMap(({ checkPrompt }) => checkPrompt ?? []);
+  if (checks.length === 0) return undefined;
+  return (message, signal) => {
+    const pending = checks.flatMap((check) => check(message, signal) ?? []);
+    if (pending.length === 0) return undefined;
+    return Promise.all(pending).then((all) => {
+      const refusal = all.find((each) => each.refusal !== undefined)?.refusal;
+      const context = all.flatMap((each) => each.context ?? []).join("\n");
+      return { ...(refusal !== undefined && { refusal }), ...(context !== "" && { context }) };
+    });
+  };
+}
+
+function providersOf(extensions: SessionOptions["extensions"] = []): ExtensionProvider[] {
+  return extensions.flatMap(({ providers = [] }) => providers);
 }
 
 /** Asks every extension that looks at answers; undefined if there is none. A failure is reported and changes nothing. */

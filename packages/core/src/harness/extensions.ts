@@ -122,6 +122,12 @@ const LOADERS: readonly ExtensionLoader[] = [
       (await import("../extensions/language-servers/extension.ts")).openLanguageServers(place),
   },
   {
+    name: "modules",
+    isWanted: ({ loaded: { config, projectExtensions } }) =>
+      projectExtensions.length + (config.extensions?.length ?? 0) > 0,
+    load: async (place) => (await import("../extensions/modules/extension.ts")).openModules(place),
+  },
+  {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>

@@ -15,13 +15,15 @@ import type { ContextOptions } from "../session/compaction/context-window.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { SessionEntry } from "../session/types.ts";
 import { describeError, UsageError } from "./errors.ts";
-import type { ModelChange, ModelChoice } from "./types.ts";
+import type { ExtensionProvider, ModelChange, ModelChoice } from "./types.ts";
 
 /** Settings that determine how a model is accessed. */
 interface ModelAccess {
   cwd: string;
   /** Keys, addresses and model settings. */
   config: Pick<DiligentConfig, "provider" | "models">;
+  /** Models of extensions. */
+  providers?: readonly ExtensionProvider[] | undefined;
   /** The conversation being continued; it tells a script its position. */
   path?: readonly SessionEntry[] | undefined;
 }
@@ -82,8 +84,8 @@ interface OpenAccess extends ModelAccess {
   catalog: ModelCatalog;
 }
 
-async function withCatalog({ cwd, config, path }: ModelAccess): Promise<OpenAccess> {
-  return { cwd, config, path, catalog: await loadCatalog(config) };
+async function withCatalog({ cwd, config, path, providers }: ModelAccess): Promise<OpenAccess> {
+  return { cwd, config, path, providers, catalog: await loadCatalog(config) };
 }
 
 /**
@@ -135,6 +137,8 @@ async function open(modelId: string, access: OpenAccess): Promise<ModelChoice> {
   const { cwd, config, catalog } = access;
   if (modelId.startsWith(SCRIPTED_PREFIX))
     return openScriptedModel(modelId.slice(SCRIPTED_PREFIX.length), { cwd, path: access.path });
+  const added = findAdded(modelId, access.providers);
+  if (added) return added;
   if (!catalog.find(modelId) && inferProvider(modelId) === undefined) {
     const servers = Object.keys(config.provider?.compatible ?? {});
     throw (await import("./errors.ts")).unknownModel(modelId, { catalog, servers });
@@ -142,6 +146,19 @@ async function open(modelId: string, access: OpenAccess): Promise<ModelChoice> {
   const model = catalog.resolve(modelId);
   const vendor = VENDORS.find(({ name }) => name === model.provider);
   return vendor ? openVendor(vendor, model, config) : openServer(model, config);
+}
+
+/** The model of an extension. */
+function findAdded(modelId: string, providers: readonly ExtensionProvider[] = []): ModelChoice | undefined {
+  for (const { name, models, stream } of providers) {
+    const model = models.find(({ id }) => modelId === `${name}/${id}`);
+    if (model)
+      return {
+        model: { ...model, provider: name },
+        streamFunction: withIdleWatchdog(stream, { idleTimeoutMs: IDLE_TIMEOUT_MS }),
+      };
+  }
+  return undefined;
 }
 
 /** A provider with its own service. Its adapter is loaded only when it is chosen. */
@@ -221,7 +238,7 @@ function withTimeLimit(
  */
 export type WrapSessionStream = (stream: StreamFunction, conditions?: RunConditions) => StreamFunction;
 
-interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config"> {
+interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config" | "providers"> {
   wrap: WrapSessionStream;
   /** US dollars. */
   maxCost?: number | undefined;
@@ -267,7 +284,8 @@ export function chooseSummarizer(
     cwd,
     config,
     model: { provider },
-  }: Pick<ModelOptions, "cwd"> & {
+    providers,
+  }: Pick<ModelOptions, "cwd" | "providers"> & {
     config: ModelOptions["config"] & Pick<DiligentConfig, "compaction">;
     model: Pick<Model, "provider">;
   },
@@ -277,7 +295,7 @@ export function chooseSummarizer(
   if (modelId === undefined || (provider === "scripted" && !modelId.startsWith("scripted/")))
     return undefined;
   return async () => {
-    const { model, streamFunction } = await openModel(modelId, { cwd, config });
+    const { model, streamFunction } = await openModel(modelId, { cwd, config, providers });
     return { model, streamFunction: wrap(streamFunction) };
   };
 }

@@ -14,6 +14,7 @@ export const TRUST_KINDS: readonly (() => Promise<TrustKind>)[] = [
   async () => (await import("../extensions/prompt-commands/trust.ts")).COMMAND_TRUST,
   async () => (await import("../extensions/agents/find-agents.ts")).AGENT_TRUST,
   async () => (await import("../extensions/hooks/find-hooks.ts")).HOOK_TRUST,
+  async () => (await import("../extensions/modules/find-modules.ts")).EXTENSION_TRUST,
   async () => (await import("../extensions/rules/find-rules.ts")).RULE_TRUST,
   async () => (await import("../extensions/language-servers/find-servers.ts")).LANGUAGE_SERVER_TRUST,
 ];

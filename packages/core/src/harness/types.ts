@@ -317,6 +317,15 @@ export interface SessionScope {
   runCommand(command: string, signal: AbortSignal): Promise<string>;
 }
 
+/** Models that an extension adds, which are chosen as `NAME/MODEL`. */
+export interface ExtensionProvider {
+  name: string;
+  /** `provider` of each is `name`. */
+  models: readonly Model[];
+  /** Sends a request to one of them; see `StreamFunction`. */
+  stream: StreamFunction;
+}
+
 /** What an extension adds to one session; it holds as long as the session is open. */
 export interface SessionAddition {
   /** Offered to the model after the built-in ones and those of the extension. */
@@ -360,6 +369,7 @@ export interface HarnessExtension {
   /** A section of the system prompt. It must not change while a session is open, so that provider caches hit. */
   promptSection?: string;
   commands?: readonly ExtensionCommand[];
+  providers?: readonly ExtensionProvider[];
   /** Names of commands of the project that cannot be used because the user has not trusted them. */
   untrustedCommands?: readonly string[];
   /**

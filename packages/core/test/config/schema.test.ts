@@ -68,6 +68,7 @@ const EVERYTHING: DiligentConfig = {
   rules: { "never-push": false, own: "never use sudo" },
   checks: [{ name: "smoke tests", command: "./smoke *", kind: "tests" }],
   permissions: [{ permission: "execute", pattern: "npm test*", action: "allow" }],
+  extensions: ["extensions/words.ts"],
   sandbox: "required",
   sandboxNetwork: { allow: ["packages", "*.example.com", "10.0.0.5:80"] },
   formatters: { prettier: { command: ["prettier", "--write", "$FILE"], extensions: [".ts", "css"] } },
