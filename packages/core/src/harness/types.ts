@@ -227,6 +227,8 @@ export interface CommandListing {
   argumentHint?: string | undefined;
   /** Where it comes from, such as a file or a server, if it is not part of the program. */
   source?: string | undefined;
+  /** Values for what follows the name, each in place of all that has been typed of it. */
+  complete?: ((typed: string) => Promise<readonly string[]>) | undefined;
 }
 
 /** A command that does something itself; the text it resolves with is shown to the user. */

@@ -224,6 +224,7 @@ async function handle({ id, method, params = {}, result, error }: Message): Prom
           ...(behaviours.has("resources") && { resources: { listChanged: true } }),
           ...(behaviours.has("prompts") && { prompts: { listChanged: true } }),
           logging: {},
+          ...(behaviours.has("prompts") && { completions: {} }),
         },
         serverInfo: { name: "test", version: "1" },
         ...(argument("instructions") !== undefined && { instructions: argument("instructions") }),
@@ -242,6 +243,13 @@ async function handle({ id, method, params = {}, result, error }: Message): Prom
       return answer(id, {
         messages: [{ role: "user", content: { type: "text", text: `Say hello to ${who}` } }],
       });
+    }
+    case "completion/complete": {
+      const { name, value } = Object(params.argument);
+      const values = ["Ada", "Alan", "A\u001b[31m", "Grace Hopper"].filter((each) =>
+        each.startsWith(String(value)),
+      );
+      return answer(id, { completion: { values: name === "who" ? values : [] } });
     }
     case "resources/list":
       return answer(id, {

@@ -36,12 +36,19 @@ function isTaken(name: string, own: readonly NamedCommand[]): boolean {
 }
 
 /** A command of an extension, such as a skill or a file of the project, in lists and completions. */
-function toSlashCommand({ name, description, argumentHint, source }: ExtensionCommand): SlashCommand {
+function toSlashCommand({
+  name,
+  description,
+  argumentHint,
+  source,
+  complete,
+}: ExtensionCommand): SlashCommand {
   return {
     name: toSingleLine(name, MAX_DESCRIPTION_COLUMNS),
     description: toSingleLine(description, MAX_DESCRIPTION_COLUMNS),
     ...(argumentHint !== undefined && { argumentHint: toSingleLine(argumentHint, MAX_HINT_COLUMNS) }),
     ...(source !== undefined && { source: toSingleLine(source, MAX_DESCRIPTION_COLUMNS) }),
+    ...(complete && { complete }),
     isAlwaysPossible: true,
     // What it stands for is only known when it is sent.
     run: (argument, { send }) => send(`/${name} ${argument}`.trimEnd()),

@@ -44,6 +44,9 @@ const FIRST_PAUSE_MS = 250;
 // A call that reports progress may take longer than its time limit, but not for ever.
 const MAX_CALL_MS = 60 * 60_000;
 const SHOWN_LOG_BYTES = 600;
+// Somebody who types waits no longer for suggestions.
+const COMPLETION_MS = 1_500;
+const TYPABLE = /^[^\p{Cc}\p{Cf}"]{1,200}$/u;
 
 /** The connection to one server, which is started when it is needed, and again after it has ended. */
 export class ServerConnection {
@@ -163,6 +166,22 @@ export class ServerConnection {
   async getPrompt(name: string, input: Record<string, string>): Promise<GetPromptResult> {
     const client = await this.ready();
     return client.getPrompt({ name, arguments: input }, { timeout: this.timeoutMs });
+  }
+
+  /** Values for an argument of a prompt; none from a server that does not run, or does not know any. */
+  async complete(
+    prompt: string,
+    argument: { name: string; value: string },
+    others: Record<string, string>,
+  ): Promise<string[]> {
+    const { client } = this;
+    if (!client?.getServerCapabilities()?.completions) return [];
+    const ref = { type: "ref/prompt" as const, name: prompt };
+    const context = { arguments: others };
+    const found = await client
+      .complete({ ref, argument, context }, { timeout: COMPLETION_MS })
+      .catch(() => undefined);
+    return (found?.completion.values ?? []).filter((value) => TYPABLE.test(value));
   }
 
   private async open(): Promise<Client> {

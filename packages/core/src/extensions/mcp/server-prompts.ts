@@ -19,6 +19,9 @@ export function createPromptCommands(servers: McpServers): PromptCommand[] {
         description: prompt.description.replace(/\s+/g, " "),
         source: `server ${server}`,
         ...(hint !== "" && { argumentHint: hint }),
+        ...(prompt.arguments.length > 0 && {
+          complete: (typed: string) => completeArgument(connection, prompt, typed),
+        }),
         toPrompt: (args) => expand(connection, prompt, args),
       };
     });
@@ -51,6 +54,24 @@ async function expand(
   });
   if (texts.length === 0) throw new UsageError(`The prompt ${prompt.name} has no text.`);
   return { text: texts.join("\n\n") };
+}
+
+/** What the server suggests for the word at the end, which is the value of the first argument without one. */
+async function completeArgument(
+  connection: ServerConnection,
+  prompt: CatalogPrompt,
+  typed: string,
+): Promise<string[]> {
+  const [, before = "", given = ""] = /^(.*\s)?(\S*)$/s.exec(typed) ?? [];
+  const others = toArguments(prompt, before);
+  const [, named, value = given] = /^([\w-]+)=(.*)$/s.exec(given) ?? [];
+  const isNamed = prompt.arguments.some(({ name }) => name === named);
+  const next = prompt.arguments.find(({ name }) => (isNamed ? name === named : !Object.hasOwn(others, name)));
+  if (!next) return [];
+  const argument = { name: next.name, value: isNamed ? value : given };
+  const values = await connection.complete(prompt.name, argument, others);
+  const start = before + (isNamed ? `${next.name}=` : "");
+  return values.map((each) => start + (/\s/.test(each) ? `"${each}"` : each));
 }
 
 /** `name=value` by name, everything else in order; the last argument takes the rest. Quotes keep words together. */

@@ -70,6 +70,16 @@ test("a prompt of a server is a command with arguments", async () => {
   );
 });
 
+test("the arguments of a prompt are completed by its server once it runs", async () => {
+  const { opened, signal } = await openSession("prompts");
+  const find = () => opened.extensionCommands.find(({ name }) => name === "mcp__local__greet");
+  expect(await find()?.complete?.("A")).toEqual([]);
+  await opened.expandLine("/mcp restart local", signal);
+  expect(await find()?.complete?.("A")).toEqual(["Ada", "Alan"]);
+  expect(await find()?.complete?.("who=G")).toEqual(['who="Grace Hopper"']);
+  expect(await find()?.complete?.("Ada X")).toEqual([]);
+});
+
 test("/mcp shows state, tools, log and restarts", async () => {
   const { opened, signal } = await openSession("stderr");
   const run = async (line: string) => {
