@@ -56,6 +56,11 @@ export interface StartedInput {
   answer: InitializeAnswer | undefined;
   /** All lines. One that has an answer is there as a plain request, since the library waits for it. */
   lines: ReadableStream<Uint8Array>;
+  /**
+   * Call it when the library has answered the plain request: the lines after it follow then, since the library refuses
+   * those that it reads earlier.
+   */
+  continueLines(): void;
 }
 
 interface InitializeAnswer {
@@ -83,25 +88,29 @@ export async function startInput(input: ReadableStream<Uint8Array>): Promise<Sta
   const read = Buffer.concat(chunks);
   const end = read.indexOf(LINE_FEED);
   const answer = end < 0 ? undefined : answerInitialize(read.subarray(0, end));
-  const waiting = answer === undefined ? read : Buffer.concat([toPlainRequest(answer), read.subarray(end)]);
+  const answered = Promise.withResolvers<void>();
+  if (!answer) answered.resolve();
+  let rest = answer ? read.subarray(end + 1) : read;
   const lines = new ReadableStream<Uint8Array>({
     start(controller) {
-      if (waiting.length > 0) controller.enqueue(waiting);
-      if (hasEnded) controller.close();
+      if (answer) controller.enqueue(toPlainRequest(answer));
     },
     async pull(controller) {
-      const chunk = await reader.read();
-      if (chunk.done) controller.close();
+      await answered.promise;
+      const chunk =
+        rest.length > 0 ? { done: false, value: rest } : hasEnded ? { done: true } : await reader.read();
+      rest = Buffer.alloc(0);
+      if (chunk.done || !chunk.value) controller.close();
       else controller.enqueue(chunk.value);
     },
     cancel: () => reader.cancel(),
   });
-  return { answer, lines };
+  return { answer, lines, continueLines: answered.resolve };
 }
 
 function toPlainRequest({ message: { jsonrpc, id } }: InitializeAnswer): Uint8Array {
   const params = { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} };
-  return Buffer.from(JSON.stringify({ jsonrpc, id, method: "initialize", params }));
+  return Buffer.from(`${JSON.stringify({ jsonrpc, id, method: "initialize", params })}\n`);
 }
 
 function answerInitialize(line: Uint8Array): InitializeAnswer | undefined {

@@ -136,7 +136,7 @@ class AcpServer {
  * Speaks the Agent Client Protocol until the editor closes the input or stdout.
  * @param input of which the first line may be answered already.
  */
-export async function serveAcp(io: CliIo, { answer, lines }: StartedInput): Promise<number> {
+export async function serveAcp(io: CliIo, { answer, lines, continueLines }: StartedInput): Promise<number> {
   const server = new AcpServer(io, answer?.abilities ?? readAbilities(undefined));
   let isAnnounced = answer !== undefined;
   const app = agent({ name: "diligent" })
@@ -198,7 +198,7 @@ export async function serveAcp(io: CliIo, { answer, lines }: StartedInput): Prom
     },
   });
   const stream = ndJsonStream(output, lines);
-  const connection = app.connect(answer ? withoutAnswer(stream, answer.message.id) : stream);
+  const connection = app.connect(answer ? withoutAnswer(stream, answer.message.id, continueLines) : stream);
   const stop = () => connection.close();
   const unsubscribe = io.onSignal(stop);
   io.stdout.closed.addEventListener("abort", stop, { once: true });
@@ -209,15 +209,16 @@ export async function serveAcp(io: CliIo, { answer, lines }: StartedInput): Prom
   return EXIT_SUCCESS;
 }
 
-/** The stream without the first answer with this id: it was sent already. */
-function withoutAnswer({ readable, writable }: Stream, id: number | string): Stream {
+/** The stream without the first answer with this id: it was sent already. @param skipped called when it is left out. */
+function withoutAnswer({ readable, writable }: Stream, id: number | string, skipped: () => void): Stream {
   const writer = writable.getWriter();
   let isSkipped = false;
   const remaining = new WritableStream<AnyMessage>({
     async write(message) {
       const isAnswer = !isSkipped && !("method" in message) && message.id === id;
-      if (isAnswer) isSkipped = true;
-      else await writer.write(message);
+      if (!isAnswer) return writer.write(message);
+      isSkipped = true;
+      skipped();
     },
     close: () => writer.close(),
     abort: (reason) => writer.abort(reason),

@@ -60,6 +60,32 @@ test("bytes that are not messages are answered with errors, and nothing else is 
   expect(await client.end()).toBe(0);
 });
 
+test("requests that arrive with initialize are answered after it, in any division of the bytes", async () => {
+  start({ text: "fine" });
+  const params = { protocolVersion: 1, clientCapabilities: {} };
+  const opening = { cwd: place.project, mcpServers: [] };
+  const lines = [
+    { jsonrpc: "2.0", id: "i", method: "initialize", params },
+    { jsonrpc: "2.0", id: "n", method: "session/new", params: opening },
+    { jsonrpc: "2.0", id: "l", method: "session/list", params: {} },
+  ].map((line) => `${JSON.stringify(line)}\n`);
+  const [first = "", ...rest] = lines;
+  client.sendRaw(first + rest.join("").slice(0, 30));
+  client.sendRaw(rest.join("").slice(30));
+  const found = await client.find(({ id }) => id === "n");
+  expect(found.result).toMatchObject({ sessionId: expect.any(String) });
+  await client.find(({ id }) => id === "l");
+  expect(client.received.filter(({ id }) => id === "i")).toHaveLength(1);
+  expect(await client.end()).toBe(0);
+});
+
+test("an input that ends after initialize is answered, and the program ends", async () => {
+  start({ text: "fine" });
+  client.sendRaw('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n');
+  expect(await client.end()).toBe(0);
+  expect(client.received).toMatchObject([{ id: 1, result: { protocolVersion: 1 } }]);
+});
+
 test("a second prompt is an error while one runs, which ends normally", async () => {
   start(
     { toolCalls: [{ name: "bash", input: { command: "until [ -e go ]; do sleep 0.05; done" } }] },

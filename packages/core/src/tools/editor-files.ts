@@ -1,7 +1,8 @@
-import { type BigIntStats, lstatSync } from "node:fs";
+import { accessSync, type BigIntStats, constants, lstatSync } from "node:fs";
 import { locateFile, readWholeFile } from "../infrastructure/fs/read.ts";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import { monotonicMs, sleep } from "../infrastructure/runtime.ts";
+import { systemErrorText } from "../infrastructure/system-error.ts";
 import { isNotebookName } from "../infrastructure/text/notebook.ts";
 import { decodeUtf8, encodeText, NotUtf8Error, type TextContent } from "../infrastructure/text/text-file.ts";
 import { findLineEnds, fromLineFeeds, toLineFeeds } from "./edit/lines.ts";
@@ -95,6 +96,7 @@ export async function saveInEditor(
   const before = lstatSync(realPath, { bigint: true, throwIfNoEntry: false });
   if (!isSameFile(before, target.stats))
     throw new Error(`${path} has changed on disk since it was read. Read it again, then try again.`);
+  if (before) assertWritable(target);
   const text = unsaved?.hasOwnLineEnds ? toLineFeeds(content.text) : content.text;
   await workspace.editor?.write?.(realPath, text, signal);
   const wanted = encodeText(content);
@@ -121,6 +123,15 @@ export async function saveInEditor(
   throw new Error(
     `The editor did not save ${path}: the file on disk is unchanged. Ask the user to save it, then read it.`,
   );
+}
+
+/** An editor may replace a file that is read-only, as only its directory has to allow that. */
+function assertWritable({ path, realPath }: ApprovedTarget): void {
+  try {
+    accessSync(realPath, constants.W_OK);
+  } catch (error) {
+    throw new Error(`Cannot write ${path}: ${systemErrorText(error)}. The file was left unchanged.`);
+  }
 }
 
 function isSameFile(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
