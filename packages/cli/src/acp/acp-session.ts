@@ -249,7 +249,7 @@ export class AcpSession {
 
   private async expand(content: string, signal: AbortSignal) {
     try {
-      return await expandToContent(content, { opened: this.opened, signal });
+      return await expandToContent(content, { opened: this.opened, signal, source: "editor" });
     } catch (error) {
       throw RequestError.invalidParams(undefined, describeError(error));
     }

@@ -124,7 +124,7 @@ export class LineConversation {
     prompt: string,
     signal: AbortSignal,
   ): Promise<{ content: string | ContentBlock[]; model?: string | undefined } | undefined> {
-    const expanded = await expandToContent(prompt, { opened: this.deps.opened(), signal });
+    const expanded = await expandToContent(prompt, { opened: this.deps.opened(), signal, source: "typed" });
     if ("kind" in expanded) {
       this.line(expanded.text);
       return undefined;

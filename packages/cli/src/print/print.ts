@@ -197,7 +197,7 @@ async function* streamPrompts(
       continue;
     }
     try {
-      const expanded = await expandToContent(content, { opened, signal });
+      const expanded = await expandToContent(content, { opened, signal, source: "given" });
       if ("kind" in expanded) {
         output.notice({ level: "info", code: "command", message: expanded.text });
         continue;
@@ -216,7 +216,7 @@ async function* streamPrompts(
 async function expandPrompt(prompt: string, { opened, watch, words }: RunDeps) {
   if (words.trim() === "") return { content: prompt, notes: [], model: undefined };
   const before = prompt.slice(0, prompt.length - words.length);
-  return expandToContent(words, { opened, signal: watch.stop, before });
+  return expandToContent(words, { opened, signal: watch.stop, before, source: "given" });
 }
 
 /** What the user wrote, and what is sent for it. */

@@ -11,26 +11,48 @@ interface PromptToSend {
   model?: string | undefined;
 }
 
+/** How a line is expanded. */
+interface ExpandOptions {
+  opened: ProjectSession;
+  signal: AbortSignal;
+  /** Text that precedes the line, such as piped input; it is never a command, and mentions nothing. */
+  before?: string;
+  /**
+   * Whose words the line is. `typed`: the user mentions a file by `@path` and thereby agrees to send it. `given`: a script
+   * may have put the words of others into it, so only what is in the project and not secret is attached. `editor`: the
+   * editor attaches files itself.
+   */
+  source: "typed" | "given" | "editor";
+}
+
 /**
- * Expands a line of the user and attaches the files that its command mentions, for front ends that attach nothing else.
- * @param before text that precedes the line, such as piped input; it is never a command.
+ * Expands a line of the user, and attaches the files that it or its command mentions.
  * @throws UsageError when there is nothing to send.
  */
 export async function expandToContent(
   line: string,
-  { opened, signal, before = "" }: { opened: ProjectSession; signal: AbortSignal; before?: string },
+  { opened, signal, before = "", source }: ExpandOptions,
 ): Promise<PromptToSend | Extract<ExpandedLine, { kind: "output" }>> {
   const expanded = await opened.expandLine(line, signal);
-  if (expanded === undefined) return { content: before + line, notes: [] };
-  if (expanded.kind === "output") return expanded;
-  const { text, model, mentions: commandMentions = [] } = expanded;
-  if (commandMentions.length === 0) return { content: before + text, notes: [], model };
-  const { attachFiles } = await import("../tui/prompt/attachments.ts");
+  if (expanded?.kind === "output") return expanded;
+  const { text, model, mentions: fromCommand = [] } = expanded ?? { text: line };
+  const mayMention = source !== "editor" && MENTION_SIGN.test(line);
+  if (fromCommand.length === 0 && !mayMention) return { content: before + text, notes: [], model };
+  const { attachFiles, findMentions } = await import("../tui/prompt/attachments.ts");
   const { cwd, scope } = opened;
   const home = homeDirectory(scope.environment);
   const place = { cwd, root: findProjectRoot(cwd, home), home };
-  return { ...(await attachFiles(before + text, { ...place, mentions: [], commandMentions })), model };
+  const own = mayMention ? findMentions(line) : [];
+  const content = await attachFiles(before + text, {
+    ...place,
+    mentions: source === "typed" ? own : [],
+    commandMentions: source === "given" ? [...own, ...fromCommand] : fromCommand,
+  });
+  return { ...content, model };
 }
+
+// What reads mentions is loaded only for a line that may have one: after @, or an image by its path.
+const MENTION_SIGN = /@|\.(?:png|jpe?g|gif|webp)\b/i;
 
 /**
  * Switches to the model that a command names, for one run.

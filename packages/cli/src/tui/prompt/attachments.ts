@@ -239,7 +239,7 @@ function isHarmless({ isSecret, isOutside }: MentionedPath): boolean {
 
 function describeRefusal({ shown, isSecret }: MentionedPath): string {
   const reason = isSecret ? "may hold secrets" : "is outside the project";
-  return `Cannot attach ${shown}: it ${reason}, and only the command mentions it`;
+  return `Cannot attach ${shown}: it ${reason}, and you have not typed its name yourself`;
 }
 
 function describeConsent({ shown, realPath, isOutside, isSecret }: MentionedPath): string[] {
