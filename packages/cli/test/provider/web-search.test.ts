@@ -107,6 +107,40 @@ test("a rule or a list that refuses searches keeps the tool from the provider", 
   for (const body of bodies) expect(body).not.toContain('"web_search');
 });
 
+test("a sub-agent may search if its definition leaves it the tool, and its search counts", async () => {
+  const agent = (tools: string) => `---\nname: scout\ndescription: Scouts.\n${tools}---\nScout.\n`;
+  const delegating = wholeReply(ANTHROPIC_SERVICE, {
+    text: "I ask.",
+    calls: [
+      { id: "call_1", name: "task", input: { description: "Scout", prompt: "Scout.", agent: "scout" } },
+    ],
+  });
+  for (const [tools, isOffered] of [
+    ["", true],
+    ["tools: Read, WebSearch\n", true],
+    ["tools: Read\n", false],
+    ["disallowedTools: WebSearch\n", false],
+  ] as const) {
+    place.configure({ webSearch: true });
+    place.write("../home/.claude/agents/scout.md", agent(tools));
+    const answer = isOffered
+      ? { events: SEARCHED_BY_ANTHROPIC }
+      : wholeReply(ANTHROPIC_SERVICE, { text: "No." });
+    await using server = await startSseServer(
+      delegating,
+      answer,
+      wholeReply(ANTHROPIC_SERVICE, { text: "Done." }),
+    );
+    const environment = environmentFor(ANTHROPIC_SERVICE, server.url);
+    const { stdout } = await runDiligent(place, ["-p", "hi", "--output-format", "json"], { environment });
+    const offers = server.requests.map(({ body }) =>
+      JSON.stringify(body).includes('"type":"web_search_20250305"'),
+    );
+    expect(offers).toEqual([true, isOffered, true]);
+    expect(JSON.parse(stdout).usage.webSearches ?? 0).toBe(isOffered ? 1 : 0);
+  }
+});
+
 test("a search counts in the usage and the cost", async () => {
   place.configure({ webSearch: true });
   await using server = await startSseServer({ events: SEARCHED_BY_ANTHROPIC });

@@ -295,6 +295,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     redactor,
     currentEntryId,
     additions,
+    role,
   });
   const effort = earlier?.settings ? earlier.settings.effort : (options.effort ?? config.effort);
   const wrapped = services.wrap(streamFunction, conditions);
@@ -603,7 +604,11 @@ interface SessionServices {
   close(): void;
 }
 
+// The provider runs it: it is not among the tools of a session.
+const WEB_SEARCH = "web_search";
+
 interface ServiceDeps {
+  role: SessionRole | undefined;
   sessionId: string;
   tools: readonly Tool[];
   redactor: SecretRedactor;
@@ -623,18 +628,16 @@ function openServices(
     wrapStream,
     commands,
     child,
-    agentDefinition,
     toolLists,
     builtinTools = true,
   }: SessionOptions,
-  { sessionId, tools, redactor, currentEntryId, additions }: ServiceDeps,
+  { sessionId, tools, redactor, currentEntryId, additions, role }: ServiceDeps,
 ): SessionServices {
   const log = isVerbose ? openLog(environment, sessionId) : undefined;
   const { webSearch = false, permissions = [] } = loaded.config;
-  const isRefused = isDeniedOutright("fetch", permissions) || toolLists?.isDisallowed("web_search");
-  // An agent has the tools that its definition names; this one cannot be named.
-  const hasOwnTools = child !== undefined || agentDefinition !== undefined;
-  const offersWebSearch = builtinTools && webSearch && !isRefused && !hasOwnTools;
+  const isRefused = isDeniedOutright("fetch", permissions) || toolLists?.isDisallowed(WEB_SEARCH);
+  const isOfRole = role?.mayUse(WEB_SEARCH) ?? true;
+  const offersWebSearch = builtinTools && webSearch && !isRefused && isOfRole;
   const write = log && ((entry: object) => log.write(redactor.redact(entry)));
   const checkpoints = new SessionCheckpoints({
     root: loaded.projectRoot,

@@ -10,6 +10,8 @@ export interface SessionRole {
   maxTurns: number | undefined;
   /** Those of the offered tools that it has. @throws Error for the model if it has none. */
   selectTools(tools: readonly Tool[]): Tool[];
+  /** True if the definition leaves it a tool of this name. */
+  mayUse(toolName: string): boolean;
 }
 
 /** The role that a definition describes. */
@@ -18,6 +20,7 @@ export function toSessionRole(definition: AgentDefinition): SessionRole {
     ...toPrompt(definition),
     maxTurns: definition.maxTurns,
     selectTools: (tools) => selectRoleTools(definition, tools),
+    mayUse: (toolName) => selectTools(definition.tools, [toolName]).has(toolName),
   };
 }
 
