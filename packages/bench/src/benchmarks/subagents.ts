@@ -9,6 +9,8 @@ import type { Stage } from "../stage/stage.ts";
 
 const RUNS = 15;
 const BUDGET_MS = 15;
+// Providers take longer for the arguments of a call.
+const ARGUMENTS_MS = 100;
 
 const MODEL = {
   ...{ id: "bench-1", provider: "bench", contextWindow: 200_000, maxOutputTokens: 8_000 },
@@ -48,9 +50,14 @@ async function firstRequestMs(stage: Stage, { isFirst }: { isFirst: boolean }): 
     const stream = createProviderStream();
     const stopReason = content[0]?.type === "tool_call" ? ("tool_use" as const) : ("end_turn" as const);
     const message = { role: "assistant" as const, content, model: model.id, usage: EMPTY_USAGE, stopReason };
+    const end = () =>
+      stream.push({ type: "done", stopReason, message: { ...message, timestamp: Date.now() } });
     queueMicrotask(() => {
       stream.push({ type: "start" });
-      stream.push({ type: "done", stopReason, message: { ...message, timestamp: Date.now() } });
+      const [first] = content;
+      if (first?.type !== "tool_call") return end();
+      stream.push({ type: "tool_call_start", id: first.id, name: first.name });
+      setTimeout(end, ARGUMENTS_MS);
     });
     return stream;
   };

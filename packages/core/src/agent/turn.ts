@@ -5,6 +5,7 @@ import {
   type ProviderResult,
   toProviderError,
 } from "../provider/types.ts";
+import type { Tool } from "../tool/types.ts";
 import { type AssistantMessage, type ContentBlock, EMPTY_USAGE, type StopReason } from "../types.ts";
 import type { Run } from "./run.ts";
 import type { MessageDelta } from "./types.ts";
@@ -94,6 +95,7 @@ class ReplyView {
   }
 
   private grow(event: ProviderEvent): void {
+    if (event.type === "tool_call_start") prepareCall(this.run.tools.registry.find(event.name));
     const delta = this.partial.apply(event);
     if (!delta) return;
     if (!this.started) this.start();
@@ -119,6 +121,12 @@ class ReplyView {
     const next = `Attempt ${attempt} in ${seconds(delayMs)} s.${anew}`;
     this.run.notice("warning", "retry", `${asSentence(error.message)} ${next}`);
   }
+}
+
+/** Loads what a call needs while its arguments arrive: first of all what validates them. */
+function prepareCall(tool: Tool | undefined): void {
+  void tool?.parameters;
+  tool?.prepare?.();
 }
 
 function awaitReply(

@@ -34,6 +34,7 @@ export async function openSubAgents(place: ExtensionPlace): Promise<HarnessExten
         cwd,
         jobs,
         session: scope.session,
+        prepareOpening: () => import("./child-session.ts"),
         open: (call) => place.openAgent(sessionOf(scope), call),
       });
       agents.isOffered = true;

@@ -232,6 +232,11 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
    * now. Only called when the user is asked. It has no side effects, and the model does not receive the diff.
    */
   preview?(args: z.output<P>): Promise<string | undefined>;
+  /**
+   * Called when the model begins to write a call, whose arguments take a while to arrive: it starts to load what a call
+   * needs, and does nothing else. It must not throw.
+   */
+  prepare?(): void;
   execute(args: z.output<P>, context: ToolContext): Promise<ToolResult>;
 }
 

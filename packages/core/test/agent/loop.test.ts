@@ -134,6 +134,26 @@ describe("tool calls", () => {
     ]);
   });
 
+  test("a tool is prepared when the model begins to write a call, before its arguments have arrived", async () => {
+    const order: string[] = [];
+    const tool = { ...noteTool(), prepare: () => void order.push("prepare") };
+    const { end } = await runScript(
+      [{ toolCalls: [call("a long text")], chunkChars: 4 }, { text: "Done." }],
+      {
+        tools: [tool],
+        onEvent: (event) => {
+          if (event.type === "message_delta" && event.delta.type === "tool_call_delta")
+            order.push("arguments");
+          if (event.type === "tool_start") order.push("start");
+        },
+      },
+    );
+    expect(end.stopReason).toBe("end_turn");
+    expect(order.indexOf("prepare")).toBe(0);
+    expect(order.filter((each) => each !== "arguments")).toEqual(["prepare", "start"]);
+    expect(order.filter((each) => each === "arguments").length).toBeGreaterThan(1);
+  });
+
   test("unknown tools and invalid arguments get an error result, and the run continues", async () => {
     const toolCalls = [
       { name: "nope", input: {} },

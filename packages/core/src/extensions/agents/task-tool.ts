@@ -38,6 +38,8 @@ export interface TaskToolDeps {
   jobs: SessionJobs;
   /** Undefined while the session is being opened. */
   session(): SessionManager | undefined;
+  /** Loads what `open` needs. */
+  prepareOpening(): Promise<unknown>;
   /** @throws Error for the model, such as for a model that cannot be used. */
   open(call: AgentCall): Promise<AgentSession>;
 }
@@ -54,6 +56,10 @@ export function createTaskTool(deps: TaskToolDeps): Tool {
     // What a sub-agent changes is recorded with its own calls; several work side by side.
     readOnly: true,
     approval: () => undefined,
+    prepare() {
+      // If it fails, the call itself reports it.
+      Promise.all([import("./perform-task.ts"), deps.prepareOpening()]).catch(() => {});
+    },
     async execute(args, context) {
       const { performTask } = await import("./perform-task.ts");
       return performTask(args, context, deps);
