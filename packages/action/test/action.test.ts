@@ -257,3 +257,70 @@ describe.skipIf(MISSING.length > 0)("the steps of the action", () => {
     expect(existsSync(join(place.project, ".diligent"))).toBe(false);
   });
 });
+
+/** The inputs that an example gives to the action, and the shell lines of its own steps. */
+function readExample(name: string): { given: Record<string, string>; scripts: string[] } {
+  const workflow: unknown = Bun.YAML.parse(readText(`examples/${name}`));
+  const jobs: unknown[] = Object.values(Object(Object(workflow).jobs));
+  const steps: unknown[] = jobs.flatMap((job) => Object(job).steps);
+  const inputs = steps.map(Object).find(({ uses }) => String(uses).startsWith("OWNER/"))?.with;
+  const given = Object.entries(Object(inputs)).map(([key, value]) => [key, String(value)]);
+  const scripts = steps.flatMap((step) => Object(step).run ?? []);
+  return { given: Object.fromEntries(given), scripts };
+}
+
+describe.skipIf(MISSING.length > 0)("the examples", () => {
+  const bash = (command: string) => ({ toolCalls: [{ name: "bash", input: { command } }] });
+
+  function git(...args: string[]): void {
+    const identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+    const { exitCode, stderr } = Bun.spawnSync(["git", ...identity, ...args], { cwd: place.project });
+    expect([exitCode, stderr.toString()]).toEqual([0, expect.any(String)]);
+  }
+
+  /** With the release file and the model of the test. */
+  async function runExample(name: string, turns: readonly object[]): Promise<Outcome> {
+    const { url: _, sha256: __, version: ___, ...given } = readExample(name).given;
+    return runAction(turns, { ...given, "anthropic-api-key": "" });
+  }
+
+  test("review this pull request: reads the change of the merge, and reports in the summary", async () => {
+    git("init", "-q");
+    place.write("a.txt", "one\n");
+    git("add", "a.txt");
+    git("commit", "-qm", "first");
+    place.write("a.txt", "two\n");
+    git("commit", "-qam", "second");
+    const turns = [bash("git diff HEAD^1 HEAD"), { text: "a.txt:1: warning: two is not one" }];
+    const { exitCode, summary, outputs } = await runExample("review-pull-request.yml", turns);
+    expect([exitCode, summary.includes("    a.txt:1: warning: two is not one")]).toEqual([0, true]);
+    const session = readFileSync(
+      join(place.project, ".diligent/sessions", `${outputs["session-id"]}.jsonl`),
+      "utf8",
+    );
+    expect(session).toContain("-one\\n+two");
+  });
+
+  test("fix the failing test: changes the code, and keeps the change as a patch", async () => {
+    git("init", "-q");
+    place.write("value.txt", "wrong\n");
+    place.write("test.sh", "grep -q right value.txt\n");
+    git("add", ".");
+    git("commit", "-qm", "first");
+    const turns = [
+      bash("sh test.sh"),
+      { toolCalls: [{ name: "read", input: { file_path: "value.txt" } }] },
+      {
+        toolCalls: [
+          { name: "edit", input: { file_path: "value.txt", old_string: "wrong", new_string: "right" } },
+        ],
+      },
+      bash("sh test.sh"),
+      { text: "Fixed." },
+    ];
+    expect((await runExample("fix-failing-test.yml", turns)).exitCode).toBe(0);
+    const [script = ""] = readExample("fix-failing-test.yml").scripts;
+    expect(Bun.spawnSync(["bash", "-e", "-c", script], { cwd: place.project }).exitCode).toBe(0);
+    expect(readFileSync(join(place.project, "fix.patch"), "utf8")).toContain("-wrong\n+right\n");
+  });
+});
