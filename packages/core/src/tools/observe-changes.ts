@@ -15,7 +15,10 @@ export type ChangeObserver = (
 
 const CHANGING_TOOLS: ReadonlySet<string> = new Set(["edit", "write", "apply_patch"]);
 
-/** Lets observers look at the files that a call of these tools has changed, one after the other. */
+/**
+ * Lets observers look at the files that a call of these tools has changed, one after the other. What they say is also
+ * the `report` of the result's metadata.
+ */
 export function observeChanges(
   tools: Tool[],
   files: FileTracker,
@@ -30,12 +33,15 @@ export function observeChanges(
       const result = await execute.call(tool, args, context);
       const changes = files.takeModified();
       if (result.isError || changes.length === 0) return result;
-      let { output } = result;
+      const reports: string[] = [];
       for (const observe of observers) {
         const report = await observe(changes, context);
-        if (report) output += `\n${report}`;
+        if (report) reports.push(report);
       }
-      return { ...result, output };
+      if (reports.length === 0) return result;
+      const report = reports.join("\n");
+      const metadata = { ...result.metadata, report };
+      return { ...result, output: `${result.output}\n${report}`, metadata };
     };
   }
   return tools;

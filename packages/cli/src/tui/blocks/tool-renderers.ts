@@ -134,12 +134,23 @@ function fullChange(call: SafeCall): string {
 }
 
 const MAX_DIFF_LINES = 40;
+// What a formatter has changed, and the new errors, of which there are at most 20 lines.
+const MAX_REPORT_LINES = 24;
 
-/** `edit src/a.ts · +3 −1` and the diff. */
+/** What formatters and language servers say about the change. */
+function renderReport(call: SafeCall, { width, theme }: ToolRenderContext): string[] {
+  const report = call.metadataText("report");
+  if (report === undefined) return [];
+  const rows = report.split("\n").flatMap((line) => wrapIndented(line, width).slice(0, MAX_ROWS_PER_LINE));
+  const { shown, hidden } = firstLines(rows, MAX_REPORT_LINES);
+  return [...shown, ...moreLines(hidden)].map(theme.dim);
+}
+
+/** `edit src/a.ts · +3 −1`, the diff, and what was found in the changed file. */
 export const edit: ToolRenderer = {
   title: (call, context) => namedPath(call, "file_path", context),
   summary: summarizeChange,
-  answer: (call, context) => renderChange(call, context, MAX_DIFF_LINES),
+  answer: (call, context) => [...renderChange(call, context, MAX_DIFF_LINES), ...renderReport(call, context)],
   fullText: fullChange,
 };
 
@@ -278,7 +289,9 @@ export const write: ToolRenderer = {
   ...edit,
   summary: (call) => (isNewFile(call) ? summarizeNew(call) : edit.summary?.(call)),
   answer: (call, context) =>
-    isNewFile(call) ? renderChange(call, context, MAX_NEW_LINES) : (edit.answer?.(call, context) ?? []),
+    isNewFile(call)
+      ? [...renderChange(call, context, MAX_NEW_LINES), ...renderReport(call, context)]
+      : (edit.answer?.(call, context) ?? []),
 };
 
 function summarizeNew(call: SafeCall): string {

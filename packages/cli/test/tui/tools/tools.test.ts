@@ -88,6 +88,21 @@ describe("an edit or write call", () => {
     expect(lines.slice(-2)).toEqual(["  12 + line 12", "  … 18 more lines (+18 −0)"]);
   });
 
+  test("shows what formatters and language servers say, wrapped and without escape sequences", () => {
+    const report =
+      "New error since this change, by the language server \u001b[31mtypescript:\na.ts:1:1 no (ts1)";
+    const metadata = { diff: "--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n", added: 1, removed: 1, report };
+    for (const name of ["edit", "write"]) {
+      const lines = render(toolCall(name, { file_path: "a" }, { output: "", metadata }), { width: 40 });
+      expect(lines.slice(3).map((line) => line.trim())).toEqual([
+        "New error since this change, by the",
+        "language server \\x1b[31mtypescript:",
+        "a.ts:1:1 no (ts1)",
+      ]);
+      expect(lines.join("")).not.toContain("\u001b");
+    }
+  });
+
   test("says so if nothing changed", () => {
     expect(
       render(
