@@ -21,7 +21,7 @@ const COUNTS = {
   EDI: 10,
   PLG: 9,
   KNO: 5,
-  COS: 6,
+  COS: 10,
   TSX: 6,
 };
 const MOST_WORDS = 6;

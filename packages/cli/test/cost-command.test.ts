@@ -124,6 +124,20 @@ describe("diligent usage", () => {
   });
 });
 
+test("a budget that is spent is exit code 3 with nothing sent, and a project cannot raise it", async () => {
+  const config = join(place.home, ".config", "diligent", "diligent.jsonc");
+  mkdirSync(join(config, ".."), { recursive: true });
+  writeFileSync(config, '{"budget": {"day": 0.01}}', { mode: 0o600 });
+  place.write("diligent.jsonc", { budget: { day: 100 } });
+  const first = await say("look");
+  const second = await say("--output-format", "json", "again");
+  expect([first.exitCode, second.exitCode]).toEqual([3, 3]);
+  expect(second.stderr).toContain("The budget of $0.01 for a day is spent ($0.03 today");
+  expect(JSON.parse(second.stdout)).toMatchObject({ stopReason: "max_cost", cost: 0, turns: 0 });
+  const { requests } = await runJson("cost", "1", "--json");
+  expect(requests).toEqual([]);
+});
+
 test("export --raw shows secrets only after a question at a terminal", async () => {
   await say("look");
   const { stdout, stderr, exitCode } = await runDiligent(place, ["export", "1", "--format", "html", "--raw"]);

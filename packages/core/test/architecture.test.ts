@@ -54,6 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config/system-prompt.ts",
     "config/knowledge-instruction.md",
     "provider",
+    "agent/budget.ts",
     "agent/cost.ts",
     "session",
     "harness/types.ts",

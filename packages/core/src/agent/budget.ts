@@ -1,4 +1,10 @@
-import type { Model, StreamContext } from "../provider/types.ts";
+import {
+  createProviderStream,
+  type Model,
+  ProviderError,
+  type StreamContext,
+  type StreamFunction,
+} from "../provider/types.ts";
 import type { RunBudget } from "../tool/types.ts";
 import type { Usage } from "../types.ts";
 import { computeCost } from "./cost.ts";
@@ -16,8 +22,8 @@ const MARGIN = 2;
 
 /** Counts the turns and the cost of a run and of the runs that its tools start. */
 export class SharedBudget implements RunBudget {
-  /** US dollars; null as soon as one price is unknown. */
-  private cost: number | null = 0;
+  /** US dollars; what is unknown does not count. */
+  private cost = 0;
   private turns = 0;
   /** The most that the requests under way can cost, in US dollars. */
   private reserved = 0;
@@ -29,7 +35,7 @@ export class SharedBudget implements RunBudget {
 
   get isOverCost(): boolean {
     const { maxCost } = this.limits;
-    return maxCost !== undefined && this.cost !== null && this.cost >= maxCost;
+    return maxCost !== undefined && this.cost >= maxCost;
   }
 
   takeTurn(): boolean {
@@ -45,7 +51,7 @@ export class SharedBudget implements RunBudget {
   }
 
   addCost(cost: number | null): void {
-    this.cost = cost === null || this.cost === null ? null : this.cost + cost;
+    this.cost += cost ?? 0;
     this.highest = Math.max(this.highest, cost ?? 0);
   }
 
@@ -55,7 +61,7 @@ export class SharedBudget implements RunBudget {
     // A provider may count more than can be estimated here: images, or its own prompt.
     const most = Math.max(estimate, this.highest * MARGIN);
     // A request may exceed the limit, two may not: while those under way might reach it, the next one waits for them.
-    while (this.reserved > 0 && !signal.aborted && (this.cost ?? 0) + this.reserved >= maxCost)
+    while (this.reserved > 0 && !signal.aborted && this.cost + this.reserved >= maxCost)
       await this.nextRelease(signal);
     this.reserved += most;
     return () => {
@@ -70,6 +76,38 @@ export class SharedBudget implements RunBudget {
     signal.addEventListener("abort", () => resolve(), { once: true });
     return promise;
   }
+}
+
+/** A request that was not made, because a limit of costs is reached; its message says which. */
+export class SpendingLimitError extends ProviderError {
+  constructor(message: string) {
+    super(message, "quota");
+  }
+}
+
+/**
+ * Holds requests outside a conversation to a budget: none is made once its cost limit is reached, and near it each waits
+ * for those under way. The caller adds what they cost.
+ */
+export function limitRequests(streamFunction: StreamFunction, budget: RunBudget): StreamFunction {
+  const { maxCost } = budget.limits;
+  if (maxCost === undefined) return streamFunction;
+  return (model, context, options) => {
+    const stream = createProviderStream();
+    const { signal = new AbortController().signal } = options;
+    void budget.admit(estimateMostCost(model, context), signal).then(async (release) => {
+      if (budget.isOverCost) {
+        release();
+        const error = new SpendingLimitError(`The limit of $${maxCost} was reached.`);
+        return stream.push({ type: "error", error });
+      }
+      const request = streamFunction(model, context, options);
+      await request.consume((event) => stream.push(event)).catch(() => {});
+      // The cost is added before the next turn of the event loop.
+      setTimeout(release, 0);
+    });
+    return stream;
+  };
 }
 
 // Fewer characters per token than in any text that models are usually sent.

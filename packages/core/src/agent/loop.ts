@@ -11,6 +11,7 @@ import {
   toolCallsOf,
   unknownStopReason,
 } from "../types.ts";
+import { SpendingLimitError } from "./budget.ts";
 import { Run } from "./run.ts";
 import { streamReply } from "./turn.ts";
 import type { AgentEvent, AgentLoopConfig, RunStopReason, SerializableError } from "./types.ts";
@@ -109,11 +110,19 @@ async function runTurn(run: Run, turnId: string): Promise<Turn> {
   run.emit({ type: "turn_start", turnId });
   const { message, error } = await streamReply(run);
   const turn = message ? await answerCalls(run, message) : { toolResults: [] };
-  const outcome = error && !run.signal.aborted ? { stopReason: "error" as const, error } : turn.outcome;
+  const outcome = error && !run.signal.aborted ? toOutcome(run, error) : turn.outcome;
   const shown = message ?? emptyReply(run, error ? "error" : "aborted");
   run.emit({ type: "turn_end", turnId, message: shown, toolResults: turn.toolResults });
   if (!message && !outcome) return { message: shown, toolResults: [], outcome: { stopReason: "aborted" } };
   return { message: shown, toolResults: turn.toolResults, outcome };
+}
+
+/** A request that a limit has prevented is no failure. */
+function toOutcome(run: Run, error: Error): Outcome {
+  if (!(error instanceof SpendingLimitError)) return { stopReason: "error", error };
+  if (run.isOverCost) return { stopReason: stopAtCost(run) };
+  run.notice("warning", "limit", `Stopped: ${error.message}`);
+  return { stopReason: "max_cost" };
 }
 
 async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Turn, "message">> {

@@ -11,7 +11,7 @@ import {
   type Usage,
   type UserMessage,
 } from "../types.ts";
-import { estimateMostCost, SharedBudget } from "./budget.ts";
+import { estimateMostCost, limitRequests, SharedBudget } from "./budget.ts";
 import { computeCost } from "./cost.ts";
 import { LoopDetector } from "./loop-detector.ts";
 import type {
@@ -130,6 +130,7 @@ export class Run {
       signal: this.signal,
       emit: this.emit,
       countUsage: (usage, model, purpose) => this.countUsage(usage, model, purpose),
+      limit: (streamFunction) => limitRequests(streamFunction, this.budget),
     });
     if (!prepared) return false;
     this.history.replace(prepared);

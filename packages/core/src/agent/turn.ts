@@ -7,6 +7,7 @@ import {
 } from "../provider/types.ts";
 import type { Tool } from "../tool/types.ts";
 import { type AssistantMessage, type ContentBlock, EMPTY_USAGE, type StopReason } from "../types.ts";
+import { SpendingLimitError } from "./budget.ts";
 import type { Run } from "./run.ts";
 import type { MessageDelta } from "./types.ts";
 
@@ -44,6 +45,8 @@ export async function streamReply(run: Run): Promise<Reply> {
   return { ...reply, message };
 }
 
+const LIMIT = "The cost limit was reached before the shortened request was sent.";
+
 function askModel(run: Run, view: ReplyView): Promise<Reply> {
   const { model, streamFunction, effort, maxRetries, retryForMs, sessionId } = run.config;
   const options = { signal: run.signal, effort, maxRetries, retryForMs, sessionId };
@@ -63,7 +66,13 @@ async function askAgainShortened(
   { first, overflow }: { first: Reply; overflow: ProviderError },
 ): Promise<Reply> {
   try {
-    return (await run.prepareContext(overflow)) ? await askModel(run, view) : first;
+    // A summary may have to wait for the requests under way, and this one is over.
+    run.endRequest();
+    if (!(await run.prepareContext(overflow))) return first;
+    await run.beginRequest();
+    return run.isOverCost
+      ? { message: undefined, error: new SpendingLimitError(LIMIT) }
+      : await askModel(run, view);
   } catch (error) {
     return { message: first.message, error: toProviderError(error) };
   }

@@ -341,6 +341,8 @@ export interface UpcomingRequest {
   emit(event: AgentEvent): void;
   /** Adds the usage of an additional request, such as one for a summary, to the run's cost. */
   countUsage(usage: Usage, model: Model, purpose: UsagePurpose): void;
+  /** Holds additional requests to the run's cost limit; see `limitRequests`. */
+  limit?: ((streamFunction: StreamFunction) => StreamFunction) | undefined;
 }
 
 /** The content of the following requests; it replaces the messages that the run has collected. */

@@ -155,7 +155,14 @@ interface UntrustedConfig extends RestrictedConfig {
 }
 
 // Settings that no project file may make: what commands may access on this machine, and the address for update checks.
-const USER_SETTINGS = ["history", "sandboxWritable", "inheritEnvironment", "updateUrl", "rules"] as const;
+const USER_SETTINGS = [
+  "history",
+  "budget",
+  "sandboxWritable",
+  "inheritEnvironment",
+  "updateUrl",
+  "rules",
+] as const;
 
 /** True for the full name of a setting that no project file may make. */
 function isUserSetting(key: string): boolean {

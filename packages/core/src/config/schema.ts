@@ -481,6 +481,13 @@ export const DiligentConfigSchema = z.strictObject({
     .describe(
       "TypeScript modules that add tools, commands, models and hooks: paths from your configuration directory, or from the project root in a project's file, whose extensions are used once you trust them.",
     ),
+  budget: z
+    .strictObject({
+      day: z.number().positive().optional().describe("US dollars for a day, in all projects together."),
+      project: z.number().positive().optional().describe("US dollars for each project."),
+    })
+    .optional()
+    .describe("What all requests together may cost. Read from your own file only."),
   history: HistorySettingsSchema.optional().describe(
     "The index of diligent history, over the sessions of all projects. Read from your own file only.",
   ),

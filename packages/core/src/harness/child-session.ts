@@ -140,7 +140,7 @@ async function chooseChildModel(
       ...{ cwd, config, setting: `agents.${name}.model` },
       providers: extensions?.flatMap(({ providers = [] }) => providers),
     });
-    assertPriced(choice.model, maxCost);
+    assertPriced(choice.model, { maxCost, budget: config.budget });
     return { choice, remarks: [] };
   } catch (error) {
     if (configured !== undefined || !(error instanceof UsageError)) throw error;

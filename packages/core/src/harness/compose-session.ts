@@ -189,7 +189,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const choice = await openSessionModel(options, earlier);
   const { model, streamFunction, fallback } = choice;
   const conditions = await conditionsFor(choice, options);
-  assertPriced(model, options.maxCost);
+  const limits = { maxCost: options.maxCost, budget: config.budget };
+  assertPriced(model, limits);
   const sessionId = earlier?.how === "continue" ? earlier.file.header.id : generateSessionId();
   const storage = options.persist ? await prepareLocation(root) : { isSaved: false, notices: [] };
   let opened: SessionManager | undefined;
@@ -323,7 +324,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     context: {
       ...toContextOptions(options),
       summarizer: chooseSummarizer(
-        { cwd, config, model, providers: providersOf(options.extensions) },
+        { cwd, config, model, ...limits, providers: providersOf(options.extensions) },
         services.wrap,
       ),
       buildSystemPrompt: prompt.renew,
@@ -413,6 +414,7 @@ async function changeModelAndPrompt(
     providers: providersOf(options.extensions),
     wrap: services.wrap,
     maxCost,
+    budget: loaded.config.budget,
   });
   if (changed) prompt.contextWindow = changed.model.contextWindow;
   return changed;

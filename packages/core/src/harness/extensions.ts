@@ -95,7 +95,13 @@ const LOADERS: readonly ExtensionLoader[] = [
   {
     name: "cost",
     isWanted: () => true,
-    load: async () => (await import("../extensions/cost/extension.ts")).createCost(),
+    load: async ({ environment, loaded, isPersistent }) =>
+      (await import("../extensions/cost/extension.ts")).createCost({
+        budget: loaded.config.budget,
+        isKept: isPersistent,
+        environment,
+        root: loaded.projectRoot,
+      }),
   },
   {
     name: "review",

@@ -238,10 +238,8 @@ function withTimeLimit(
  */
 export type WrapSessionStream = (stream: StreamFunction, conditions?: RunConditions) => StreamFunction;
 
-interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config" | "providers"> {
+interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config" | "providers">, CostLimits {
   wrap: WrapSessionStream;
-  /** US dollars. */
-  maxCost?: number | undefined;
 }
 
 /**
@@ -252,7 +250,7 @@ interface ChangeAccess extends Pick<ModelAccess, "cwd" | "config" | "providers">
 export async function changeModel(
   session: SessionManager,
   { modelId, effort }: ModelChange,
-  { wrap, maxCost, ...access }: ChangeAccess,
+  { wrap, maxCost, budget, ...access }: ChangeAccess,
 ): Promise<ModelChoice | undefined> {
   session.assertIdle();
   const effortChange = effort === undefined ? {} : { effort };
@@ -263,15 +261,31 @@ export async function changeModel(
   const options = { ...access, modelId, path: session.branches.path };
   const choice = await chooseModel(options);
   const { model, streamFunction, conditions } = choice;
-  assertPriced(model, maxCost);
+  assertPriced(model, { maxCost, budget });
   session.useModel({ model, conditions, streamFunction: wrap(streamFunction, conditions), ...effortChange });
   return choice;
 }
 
 /** @throws UsageError if costs are limited and the model's price is unknown. */
-export function assertPriced({ id, inputCostPer1M }: Model, maxCost: number | undefined): void {
-  if (maxCost === undefined || inputCostPer1M !== undefined) return;
-  throw new UsageError(`--max-cost needs a price, and that of ${id} is unknown. Use --max-turns instead.`);
+export function assertPriced(
+  { id, provider, inputCostPer1M, outputCostPer1M }: Model,
+  { maxCost, budget }: CostLimits,
+): void {
+  if (inputCostPer1M !== undefined && outputCostPer1M !== undefined) return;
+  if (maxCost !== undefined)
+    throw new UsageError(`--max-cost needs a price, and that of ${id} is unknown. Use --max-turns instead.`);
+  // A script costs nothing.
+  if (budget === undefined || provider === "scripted") return;
+  throw new UsageError(
+    `your budget needs a price, and that of ${id} is unknown. Add it to "models" in your configuration, with 0 if it costs nothing.`,
+  );
+}
+
+/** What limits costs. */
+interface CostLimits {
+  /** US dollars. */
+  maxCost?: number | undefined;
+  budget?: DiligentConfig["budget"];
 }
 
 /**
@@ -285,10 +299,11 @@ export function chooseSummarizer(
     config,
     model: { provider },
     providers,
+    ...limits
   }: Pick<ModelOptions, "cwd" | "providers"> & {
     config: ModelOptions["config"] & Pick<DiligentConfig, "compaction">;
     model: Pick<Model, "provider">;
-  },
+  } & CostLimits,
   wrap: WrapSessionStream,
 ): ContextOptions["summarizer"] {
   const modelId = config.compaction?.model;
@@ -296,6 +311,7 @@ export function chooseSummarizer(
     return undefined;
   return async () => {
     const { model, streamFunction } = await openModel(modelId, { cwd, config, providers });
+    assertPriced(model, limits);
     return { model, streamFunction: wrap(streamFunction) };
   };
 }

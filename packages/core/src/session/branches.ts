@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { limitRequests } from "../agent/budget.ts";
 import { computeCost } from "../agent/cost.ts";
 import type { AgentEvent } from "../agent/types.ts";
 import type { ContextManager } from "./compaction/context-manager.ts";
@@ -87,16 +88,20 @@ export class OpenBranches implements SessionBranches {
       log.moveTo(entryId);
       return true;
     }
-    const { summarizeBranch } = await import("./compaction/summarize.ts");
+    const { limitSummarizers, summarizeBranch } = await import("./compaction/summarize.ts");
+    const budget = guard.createBudget();
     try {
       const { summary, failure, warnings } = await summarizeBranch(log.path(), {
-        ...guard.summarizers,
+        ...limitSummarizers(guard.summarizers, (stream) => limitRequests(stream, budget)),
         emit,
         left,
         fileBase: guard.fileBase,
         signal,
-        onUsage: (usage, model) =>
-          emit?.({ type: "usage", usage, cost: computeCost(usage, model), purpose: "summary" }),
+        onUsage: (usage, model) => {
+          const cost = computeCost(usage, model);
+          budget.addCost(cost);
+          emit?.({ type: "usage", usage, cost, purpose: "summary" });
+        },
       });
       if (failure !== undefined) emit?.(madeByProgram(failure));
       for (const warning of warnings) emit?.(warning);

@@ -85,3 +85,10 @@ test("estimateMostCost() is unknown without a price, and at least the cost of th
     estimateMostCost({ ...model, inputCostPer1M: 1, outputCostPer1M: 1000 }, context),
   ).toBeGreaterThanOrEqual(0.5);
 });
+
+test("a request whose price is unknown does not end the limit for the others", () => {
+  const budget = new SharedBudget({ maxCost: 1 });
+  budget.addCost(null);
+  budget.addCost(1.5);
+  expect(budget.isOverCost).toBe(true);
+});

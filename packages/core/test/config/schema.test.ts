@@ -104,6 +104,7 @@ const EVERYTHING: DiligentConfig = {
   },
   inheritEnvironment: ["DATABASE_URL"],
   updateUrl: "https://registry.example/diligent/latest",
+  budget: { day: 5, project: 200 },
   history: { index: true, sources: ["claude-code", "codex", "pi", "opencode", "gemini"] },
 };
 

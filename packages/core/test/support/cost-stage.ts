@@ -1,6 +1,10 @@
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createProjectHarness, type ProjectSession } from "../../src/harness/harness.ts";
+import {
+  createProjectHarness,
+  type ProjectOverrides,
+  type ProjectSession,
+} from "../../src/harness/harness.ts";
 import type { SessionStart } from "../../src/harness/types.ts";
 import type { RequestEntry } from "../../src/session/types.ts";
 import type { CachingService } from "./caching-service.ts";
@@ -15,6 +19,7 @@ export class CostStage {
   constructor(
     private readonly service: Pick<CachingService, "url">,
     private readonly config: Readonly<Record<string, unknown>> = {},
+    private readonly overrides: ProjectOverrides = {},
   ) {
     this.home = realpathSync(makeTempDir());
     this.root = join(this.home, "project");
@@ -42,6 +47,7 @@ export class CostStage {
     const harness = await createProjectHarness({
       cwd: this.root,
       environment: { HOME: this.home, PATH: process.env.PATH },
+      overrides: this.overrides,
     });
     this.open.push(() => harness.close());
     return harness.openSession(start, { model });

@@ -30,7 +30,13 @@ import FLUSH_INSTRUCTION from "./flush-knowledge.md" with { type: "text" };
 import { type ContextLimits, type RoomShares, shareRoom } from "./limits.ts";
 import { choosePins, countPinTokens, readPins } from "./pins.ts";
 import { type CompactionPreview, describePart } from "./preview.ts";
-import { assessSummary, type SummarizerChoice, summarizeByLadder, summaryWarnings } from "./summarize.ts";
+import {
+  assessSummary,
+  limitSummarizers,
+  type SummarizerChoice,
+  summarizeByLadder,
+  summaryWarnings,
+} from "./summarize.ts";
 import {
   countFixedCharacters,
   estimateFixedTokens,
@@ -87,6 +93,8 @@ interface CompactionRequest extends PlannedCompaction {
   signal?: AbortSignal | undefined;
   emit?: ((event: AgentEvent) => void) | undefined;
   countUsage?: ((usage: Usage, model: Model, purpose: UsagePurpose) => void) | undefined;
+  /** See `UpcomingRequest`. */
+  limit?: UpcomingRequest["limit"];
 }
 
 interface WrittenSummary {
@@ -228,7 +236,8 @@ export class Compactor {
     const { messages, previous, request } = input;
     const { maxSummaryTokens } = request.limits ?? this.parts.limits;
     try {
-      const { summary, failure, rung } = await summarizeByLadder(messages, this.parts, {
+      const models = limitSummarizers(this.parts, request.limit);
+      const { summary, failure, rung } = await summarizeByLadder(messages, models, {
         maxSummaryTokens,
         previousSummary: previous?.summary,
         focus: request.focus,
@@ -341,17 +350,21 @@ export async function flushKnowledge(
   request: Omit<UpcomingRequest, "overflow">,
 ): Promise<void> {
   if (!agentConfig.tools.some((tool) => tool.name === TOOL && !tool.isRefused?.())) return;
-  const { context, signal, emit, countUsage } = request;
+  const { context, signal, emit, countUsage, limit } = request;
   const asked = { role: "user" as const, content: FLUSH_INSTRUCTION.trim(), timestamp: now() };
   try {
-    const calls = await makeSideRequest(agentConfig, {
-      context: { ...context, messages: [...context.messages, asked] },
-      toolName: TOOL,
-      purpose: "knowledge",
-      maxTokens: MAX_TOKENS,
-      signal,
-      countUsage: (usage, model) => countUsage(usage, model, "knowledge"),
-    });
+    const streamFunction = limit?.(agentConfig.streamFunction) ?? agentConfig.streamFunction;
+    const calls = await makeSideRequest(
+      { ...agentConfig, streamFunction },
+      {
+        context: { ...context, messages: [...context.messages, asked] },
+        toolName: TOOL,
+        purpose: "knowledge",
+        maxTokens: MAX_TOKENS,
+        signal,
+        countUsage: (usage, model) => countUsage(usage, model, "knowledge"),
+      },
+    );
     for (const { input, metadata } of calls) {
       const { knowledgeId } = metadata;
       if (typeof knowledgeId !== "string") continue;

@@ -1,3 +1,4 @@
+import { limitRequests, SharedBudget } from "../../agent/budget.ts";
 import { computeCost } from "../../agent/cost.ts";
 import { describeTools } from "../../agent/run.ts";
 import type { AgentLoopConfig, PreparedContext, UpcomingRequest } from "../../agent/types.ts";
@@ -51,13 +52,18 @@ export class ContextManager {
   async compact(options: CompactOptions = {}): Promise<CompactionOutcome> {
     const window = await this.open();
     const { signal = new AbortController().signal, emit = () => {} } = options;
+    const budget = this.createBudget();
     const outcome = await window.compact({
+      limit: (stream) => limitRequests(stream, budget),
       focus: options.focus,
       signal,
       emit,
       context: { ...this.fixed, messages: buildPathContext(this.log.conversation()).messages },
-      countUsage: (usage, model, purpose) =>
-        emit({ type: "usage", usage, cost: computeCost(usage, model), purpose }),
+      countUsage: (usage, model, purpose) => {
+        const cost = computeCost(usage, model);
+        budget.addCost(cost);
+        emit({ type: "usage", usage, cost, purpose });
+      },
     });
     if (outcome.kind === "compacted") this.systemPrompt = outcome.systemPrompt;
     return outcome;
@@ -103,10 +109,15 @@ export class ContextManager {
     return snapshotContext(this.log.conversation(), { fixed: this.fixed, limits: this.limits });
   }
 
-  /** The models that write summaries. */
+  /** The models that write summaries on request. */
   get summarizers(): SummarizerChoice {
     const { model, streamFunction } = this.agentConfig;
     return { own: { model, streamFunction }, preferred: this.options.summarizer };
+  }
+
+  /** The cost limit for the requests of one piece of work outside of runs. */
+  createBudget(): SharedBudget {
+    return new SharedBudget({ maxCost: this.agentConfig.maxCost });
   }
 
   /** Resets attempts at the start of a run: a step that failed in an earlier one may be tried again. */

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { AgentEvent, CompactionRung, SummaryValidation } from "../../agent/types.ts";
+import type { AgentEvent, CompactionRung, SummaryValidation, UpcomingRequest } from "../../agent/types.ts";
 import { ProviderError, toProviderError } from "../../provider/errors.ts";
 import type { Model, StreamFunction } from "../../provider/types.ts";
 import { type Message, messageText, type Usage } from "../../types.ts";
@@ -86,6 +86,19 @@ export interface SummarizerChoice {
   own: Summarizer;
   /** A model that is asked first, usually a cheaper one; opened with each summary. */
   preferred?: (() => Promise<Summarizer>) | undefined;
+}
+
+/** The models with their requests held to a limit; see `UpcomingRequest`. */
+export function limitSummarizers(
+  { own, preferred }: SummarizerChoice,
+  limit: UpcomingRequest["limit"],
+): SummarizerChoice {
+  if (!limit) return { own, preferred };
+  const limited = ({ model, streamFunction }: Summarizer) => ({
+    model,
+    streamFunction: limit(streamFunction),
+  });
+  return { own: limited(own), preferred: preferred && (async () => limited(await preferred())) };
 }
 
 interface LadderOptions extends Omit<SummarizeOptions, "streamFunction" | "model" | "onUsage"> {
