@@ -17,7 +17,7 @@ const COUNTS = {
   MCP: 17,
   SUB: 11,
   HOK: 9,
-  HIS: 12,
+  HIS: 16,
   EDI: 10,
   PLG: 9,
   KNO: 5,

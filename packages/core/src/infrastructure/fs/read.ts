@@ -344,6 +344,8 @@ export interface LineReaderOptions {
   isBeginningEnough?: ((beginning: string) => boolean) | undefined;
   /** Of a longer line, only about this many bytes are kept; unlimited by default. */
   maxLineBytes?: number | undefined;
+  /** True: nothing is read that is appended meanwhile, so that reading ends even if another program keeps writing. */
+  isSnapshot?: boolean | undefined;
 }
 
 /**
@@ -356,6 +358,7 @@ export function* readLines(path: string, options: LineReaderOptions = {}): Gener
   try {
     const chunk = Buffer.allocUnsafe(LINE_CHUNK_BYTES);
     const line = new LineParts(options);
+    let left = options.isSnapshot ? fstatSync(file).size : Number.POSITIVE_INFINITY;
     let isFirst = true;
     const take = (isComplete: boolean): FileLine | undefined => {
       const { text, isCut } = line.take();
@@ -363,7 +366,9 @@ export function* readLines(path: string, options: LineReaderOptions = {}): Gener
       isFirst = false;
       return plain === "" ? undefined : { text: plain, isComplete, isCut };
     };
-    for (let count = readSync(file, chunk); count > 0; count = readSync(file, chunk)) {
+    const readChunk = () => readSync(file, chunk, 0, Math.min(chunk.length, left), null);
+    for (let count = readChunk(); count > 0; count = readChunk()) {
+      left -= count;
       const bytes = chunk.subarray(0, count);
       let start = 0;
       for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, start)) {

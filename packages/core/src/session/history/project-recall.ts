@@ -322,7 +322,7 @@ function describeFile(ref: string, path: string, project: string): HistorySessio
 /** A message of a file of any size; for a result of a tool, its call stands above it. */
 function readOwnEntry(path: string, id: string): string | undefined {
   const calls = new Map<string, ToolCallBlock>();
-  for (const { text, isCut } of readLines(path, { maxLineBytes: MAX_LINE_BYTES })) {
+  for (const { text, isCut } of readLines(path, { maxLineBytes: MAX_LINE_BYTES, isSnapshot: true })) {
     const line = isCut ? undefined : parseSessionLine(text);
     if (line?.kind !== "entry") continue;
     const { entry } = line;

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { resolvePaths } from "../../../src/infrastructure/diligent-dir.ts";
+import { readRecords } from "../../../src/session/history/foreign/json-lines.ts";
 import { findForeignSessions, listForeignSessions } from "../../../src/session/history/foreign/locations.ts";
 import { FOREIGN_AGENTS, type ForeignAgent } from "../../../src/session/history/foreign/types.ts";
 import { importSessions, isOfProject } from "../../../src/session/history/import.ts";
@@ -276,6 +277,26 @@ describe("importSessions", () => {
     );
     expect((await importAll("opencode", place)).imported).toMatchObject([{ messages: 1 }]);
     expect((await importAll("opencode", place, exported)).imported).toMatchObject([{ messages: 1 }]);
+  });
+
+  test("reads no more lines of a file than the limit, which is counted, and nothing that is appended meanwhile", async () => {
+    const place = createPlace();
+    const path = join(place.home, "long.jsonl");
+    const line = (number: number) =>
+      `${JSON.stringify({ type: "user", uuid: `u${number}`, message: { role: "user", content: `text ${number}` } })}\n`;
+    writeFileSync(path, Array.from({ length: 30 }, (_, number) => line(number)).join(""));
+    const counted: string[] = [];
+    const counter = { skip: (kind: string) => void counted.push(kind) };
+    const read = async (maxRecords: number) => {
+      let records = 0;
+      for await (const _ of readRecords(path, { counter, limits: { maxLineBytes: 10_000, maxRecords } })) {
+        appendFileSync(path, line(100));
+        records++;
+      }
+      return records;
+    };
+    expect([await read(10), counted.splice(0)]).toEqual([10, ["beyond_limit"]]);
+    expect([await read(1_000), counted]).toEqual([40, []]);
   });
 
   test("survives hostile lines: nested deeply, repeated ids, cycles, other types, wrong clocks", async () => {

@@ -47,9 +47,7 @@ export async function readClaudeCodeSession(
 ): Promise<ForeignSession | undefined> {
   const transcript = new ForeignTranscript("claude-code", limits);
   const file = new ClaudeFile(transcript);
-  const { maxLineBytes } = limits;
-  for await (const record of readRecords(path, { counter: transcript, maxLineBytes, signal }))
-    file.add(record);
+  for await (const record of readRecords(path, { counter: transcript, limits, signal })) file.add(record);
   if (file.lines.length === 0) return undefined;
   const isSubagent = file.lines.every(({ isSidechain }) => isSidechain);
   const main = isSubagent ? file.lines : file.lines.filter(({ isSidechain }) => !isSidechain);

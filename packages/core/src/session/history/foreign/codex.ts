@@ -23,9 +23,7 @@ export async function readCodexSession(
 ): Promise<ForeignSession | undefined> {
   const transcript = new ForeignTranscript("codex", limits);
   const rollout = new Rollout(transcript);
-  const { maxLineBytes } = limits;
-  for await (const record of readRecords(path, { counter: transcript, maxLineBytes, signal }))
-    rollout.add(record);
+  for await (const record of readRecords(path, { counter: transcript, limits, signal })) rollout.add(record);
   rollout.close();
   if (rollout.id === "" && !rollout.hasMessages) return undefined;
   const { cwd, version, gitBranch, parent } = rollout;

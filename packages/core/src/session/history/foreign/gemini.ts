@@ -35,9 +35,7 @@ export async function readGeminiSession(
     if (object) chat.add(object);
     else transcript.skip(size <= limits.maxLineBytes ? "invalid_file" : "too_long_line");
   } else {
-    const { maxLineBytes } = limits;
-    for await (const record of readRecords(path, { counter: transcript, maxLineBytes, signal }))
-      chat.add(record);
+    for await (const record of readRecords(path, { counter: transcript, limits, signal })) chat.add(record);
   }
   const { header, messages } = chat;
   if (header.sessionId === undefined && messages.length === 0) return undefined;

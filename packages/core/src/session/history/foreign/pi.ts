@@ -14,8 +14,7 @@ export async function readPiSession(
   const transcript = new ForeignTranscript("pi", limits);
   let header: JsonRecord | undefined;
   const entries: PiEntry[] = [];
-  const { maxLineBytes } = limits;
-  for await (const record of readRecords(path, { counter: transcript, maxLineBytes, signal })) {
+  for await (const record of readRecords(path, { counter: transcript, limits, signal })) {
     if (record.type === "session") header ??= record;
     else entries.push(toPiEntry(record, entries));
   }

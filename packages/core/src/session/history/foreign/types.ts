@@ -84,6 +84,8 @@ export interface ReadLimits {
   /** Beyond this total, texts are cut to a short beginning. */
   maxTotal: number;
   maxLineBytes: number;
+  /** Lines of a file: each needs memory, however short it is. */
+  maxRecords: number;
   withImages: boolean;
   withChildren: boolean;
 }
@@ -94,6 +96,7 @@ export const IMPORT_LIMITS: ReadLimits = {
   maxResult: 16_000_000,
   maxTotal: 256_000_000,
   maxLineBytes: 128 * 1024 * 1024,
+  maxRecords: 500_000,
   withImages: true,
   withChildren: true,
 };

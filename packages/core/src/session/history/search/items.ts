@@ -36,6 +36,8 @@ const MAX_FILES = 20;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 // Beyond this, a session's further items are not indexed: memory stays bounded whatever its size.
 const MAX_CHARACTERS = 24_000_000;
+// A session of so many messages would have taken months.
+const MAX_RECORDS = 100_000;
 const MAX_TITLE = 200;
 
 /** For the index: the beginning of each text. */
@@ -44,6 +46,7 @@ export const INDEX_LIMITS: ReadLimits = {
   maxResult: MAX_RESULT,
   maxTotal: MAX_CHARACTERS,
   maxLineBytes: MAX_LINE_BYTES,
+  maxRecords: MAX_RECORDS,
   withImages: false,
   withChildren: false,
 };
@@ -62,7 +65,7 @@ export async function readOwnSession(
   let cwd = "";
   let name: string | undefined;
   let lines = 0;
-  for (const { text, isCut } of readLines(path, { maxLineBytes: MAX_LINE_BYTES })) {
+  for (const { text, isCut } of readLines(path, { maxLineBytes: MAX_LINE_BYTES, isSnapshot: true })) {
     if (slicer.isDue) await slicer.pause();
     const line = isCut ? undefined : parseSessionLine(text);
     if (line?.kind === "header") {
@@ -141,7 +144,8 @@ class ItemCollector {
     if (item.text.trim() === "" && !item.files?.length) return;
     const text = item.text.slice(0, MAX_TEXT).toWellFormed();
     this.characters += text.length;
-    if (this.characters <= MAX_CHARACTERS) this.items.push({ ...item, text });
+    if (this.characters <= MAX_CHARACTERS && this.items.length < MAX_RECORDS)
+      this.items.push({ ...item, text });
   }
 }
 
