@@ -30,7 +30,7 @@ const PIXEL = {
 } as const;
 
 /** Entries beside the conversation: no other entry follows them. */
-const BESIDE = ["task_link", "settings"];
+const BESIDE = ["task_link", "settings", "request"];
 
 interface SessionOptions {
   header?: SessionHeader;
@@ -245,6 +245,25 @@ describe("a trajectory", () => {
     ]);
     expect(subagent_trajectories?.map(({ agent }) => agent.extra)).toEqual([{ sub_agent: "explore" }]);
     expect(final_metrics.total_cost_usd).toBe(0.5);
+  });
+
+  test("has the recorded costs, and those of requests for summaries in the sum only", () => {
+    const request = { type: "request", provider: "anthropic", modelId: "claude-opus-5", parts: {} };
+    const sent = { sent: HEADER.timestamp };
+    const { steps, final_metrics } = convert(
+      readBack([
+        user("go"),
+        { ...request, ...sent, usage: USAGE, cost: 0.5 },
+        reply("Done."),
+        { ...request, ...sent, purpose: "summary", usage: USAGE, cost: 0.25 },
+      ]),
+    );
+    expect(steps[1]?.metrics?.cost_usd).toBe(0.5);
+    expect(final_metrics).toMatchObject({
+      total_prompt_tokens: 150,
+      total_cost_usd: 0.75,
+      extra: { requests_outside_conversation: 1, prompt_tokens_outside_conversation: 150 },
+    });
   });
 
   test("needs a message", () => {

@@ -23,9 +23,10 @@ const SCHEMA_VERSION = "ATIF-v1.7";
 
 const NOTES = [
   "Exported from a session of diligent: the current branch, with all entries that later summaries replaced.",
-  "Not in it, because the session file does not have it: the system prompt, the tools' definitions, and the tokens of requests for summaries.",
+  "Not in it, because the session file does not have it: the system prompt and the tools' definitions.",
   "Left out: hooks, labels, pins, and abandoned branches (their summaries are system steps).",
-  "Images are data: URLs. Costs are computed with the prices that were known during the export.",
+  "Images are data: URLs. Costs are those of the day of the request, for older sessions those of the day of the export.",
+  "The tokens of requests outside of the conversation, such as for summaries, are in final_metrics.extra; their cost is in the sum.",
 ].join(" ");
 
 /** One session, as far as a trajectory needs it. */
@@ -124,6 +125,8 @@ class TrajectoryBuilder {
   private readonly children: Trajectory[] = [];
   private readonly positions: ReadonlyMap<string, number>;
   private usage: Usage = EMPTY_USAGE;
+  /** Of requests outside of the conversation. */
+  private besides: Record<string, number> = {};
   /** Null once a price is unknown. */
   private cost: number | null = 0;
   private modelId: string | undefined;
@@ -143,11 +146,13 @@ class TrajectoryBuilder {
   build(): Trajectory | undefined {
     const { header, name, path } = this.session;
     for (const entry of path) this.add(entry);
+    this.addBesides();
     if (this.steps.length === 0) return undefined;
     const { source } = header;
     const childCosts = this.children.map(({ final_metrics }) => final_metrics.total_cost_usd ?? null);
     const cost = [this.cost, ...childCosts].reduce(addCosts);
-    const { prompt_tokens, completion_tokens, cached_tokens, extra } = toTokens(this.usage);
+    const { prompt_tokens, completion_tokens, cached_tokens, extra: kept = {} } = toTokens(this.usage);
+    const extra = { ...kept, ...this.besides };
     return {
       schema_version: SCHEMA_VERSION,
       session_id: header.id,
@@ -166,7 +171,7 @@ class TrajectoryBuilder {
         total_cached_tokens: cached_tokens,
         ...(cost !== null && { total_cost_usd: cost }),
         total_steps: this.steps.length,
-        ...(extra && { extra }),
+        ...(Object.keys(extra).length > 0 && { extra }),
       },
       extra: {
         cwd: header.cwd,
@@ -301,7 +306,7 @@ class TrajectoryBuilder {
       const extra = invalidInput === undefined ? {} : { extra: { invalid_arguments: invalidInput } };
       return { tool_call_id: written, function_name: name, arguments: input, ...extra };
     });
-    const metrics = this.toMetrics(usage, model);
+    const metrics = this.toMetrics(usage, this.findCost(entryId, message));
     const effort = this.findEffort(entryId);
     const step = this.addStep(entryId, timestamp, {
       source: "agent",
@@ -325,11 +330,40 @@ class TrajectoryBuilder {
     return chosen?.type === "settings" ? chosen.effort : undefined;
   }
 
+  /** The recorded cost of a reply; sessions of earlier versions have none, so it is computed. */
+  private findCost(entryId: string, { usage, model }: AssistantMessage): number | null {
+    const { entries } = this.session;
+    const parentId = entries[this.positions.get(entryId) ?? -1]?.parentId;
+    const request = entries.find(
+      (entry) =>
+        entry.type === "request" &&
+        entry.purpose === undefined &&
+        entry.parentId === parentId &&
+        Bun.deepEquals(entry.usage, usage),
+    );
+    return request?.type === "request" ? request.cost : this.sources.costOf(usage, model);
+  }
+
+  private addBesides(): void {
+    const requests = this.session.entries.flatMap((entry) =>
+      entry.type === "request" && entry.purpose !== undefined ? [entry] : [],
+    );
+    if (requests.length === 0) return;
+    const { prompt_tokens, completion_tokens } = toTokens(
+      requests.reduce((sum, { usage }) => addUsage(sum, usage), EMPTY_USAGE),
+    );
+    this.cost = requests.reduce<number | null>((sum, { cost }) => addCosts(sum, cost), this.cost);
+    this.besides = {
+      requests_outside_conversation: requests.length,
+      prompt_tokens_outside_conversation: prompt_tokens,
+      completion_tokens_outside_conversation: completion_tokens,
+    };
+  }
+
   /** Undefined if nothing is known, as of a reply that was stopped. */
-  private toMetrics(usage: Usage, modelId: string): Metrics | undefined {
+  private toMetrics(usage: Usage, cost: number | null): Metrics | undefined {
     const tokens = toTokens(usage);
     if (tokens.prompt_tokens + tokens.completion_tokens === 0) return undefined;
-    const cost = this.sources.costOf(usage, modelId);
     this.usage = addUsage(this.usage, usage);
     this.cost = addCosts(this.cost, cost);
     const { extra, ...counts } = tokens;
