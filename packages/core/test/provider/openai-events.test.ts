@@ -34,6 +34,40 @@ function replayOf(data: unknown) {
 }
 
 describe("events", () => {
+  test("a search for deferred tools is a call of the tool that searches, and is told apart when it is sent back", () => {
+    const search = {
+      ...{
+        type: "tool_search_call",
+        id: "ts_1",
+        call_id: "call_s",
+        execution: "client",
+        status: "completed",
+      },
+      arguments: { query: "issues" },
+    };
+    const { ours, message } = play([
+      created(),
+      {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: { ...search, arguments: {}, status: "in_progress" },
+      },
+      { type: "response.output_item.done", output_index: 0, item: search },
+      completed(),
+    ]);
+    expect(ours.filter(({ type }) => /start$|end$/.test(type))).toEqual([
+      { type: "start" },
+      { type: "tool_call_start", id: "call_s", name: "tool_search" },
+      { type: "tool_call_end", id: "call_s", name: "tool_search", input: { query: "issues" } },
+    ]);
+    expect(message).toMatchObject({
+      stopReason: "tool_use",
+      content: [
+        { name: "tool_search", input: { query: "issues" }, replay: { data: { execution: "client" } } },
+      ],
+    });
+  });
+
   test("a text answer streams its pieces, its usage and its message", () => {
     const { ours, message } = play([
       created(),

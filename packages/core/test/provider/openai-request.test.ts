@@ -40,6 +40,39 @@ describe("toOpenAIRequest", () => {
     });
   });
 
+  test("deferred tools are marked, and the tool that searches for them is one of the API's kind", () => {
+    const search = { ...READ_TOOL, name: "tool_search" };
+    const hidden = { ...READ_TOOL, name: "mcp__a__b", isDeferred: true as const };
+    const native = { provider: "openai", data: { execution: "client", id: "ts_1", status: "completed" } };
+    const found = { ...result("1", "mcp__a__b and its schema"), foundTools: ["mcp__a__b", "mcp__gone__x"] };
+    const messages = [
+      user("find"),
+      assistant([{ ...call("1", "tool_search", { query: "b" }), replay: native }]),
+      found,
+    ];
+    const { tools, input } = requestOf(messages, [READ_TOOL, search, hidden]);
+    expect(tools).toMatchObject([
+      { type: "function", name: "read" },
+      {
+        type: "tool_search",
+        execution: "client",
+        description: "Reads a file.",
+        parameters: { type: "object" },
+      },
+      { type: "function", name: "mcp__a__b", defer_loading: true },
+    ]);
+    expect(tools?.[0]).not.toHaveProperty("defer_loading");
+    expect(input?.slice(1)).toMatchObject([
+      { type: "tool_search_call", call_id: "1", execution: "client", arguments: { query: "b" }, id: "ts_1" },
+      { type: "tool_search_output", call_id: "1", tools: [{ name: "mcp__a__b", defer_loading: true }] },
+    ]);
+    // Where nothing is deferred any more, both are an ordinary call.
+    expect(requestOf(messages, [READ_TOOL, search]).input?.slice(1)).toEqual([
+      { type: "function_call", call_id: "1", name: "tool_search", arguments: '{"query":"b"}' },
+      { type: "function_call_output", call_id: "1", output: "mcp__a__b and its schema" },
+    ]);
+  });
+
   test("an empty system prompt and an empty tool list are left out", () => {
     const request = toOpenAIRequest(TEST_MODEL, { systemPrompt: " ", messages: [user("hi")], tools: [] });
     expect(Object.keys(request).sort()).toEqual(["input", "max_output_tokens", "model", "store", "stream"]);

@@ -34,6 +34,9 @@ const O3_CUT: PriceCheck = {
   checked: "2026-05",
 };
 
+/** OpenAI's guide to tool search names GPT-5.4 and later; the small models are left out to be safe. */
+const DEFERRING_GPT = /^gpt-(?:5\.[4-9]|[6-9])(?!.*-(?:mini|nano|luna))/;
+
 /**
  * The known models. Windows and limits are the vendors' published ones of November 2026 (platform.claude.com and
  * developers.openai.com, the models' pages). Each price has its own source and date; prices that could not be checked
@@ -233,6 +236,7 @@ function gpt(id: string, figures: GptFigures): ModelDefinition {
     maxOutputTokens: output,
     ...(input && { maxInputTokens: input }),
     ...(price && openaiPrice(price.usd)),
+    ...(DEFERRING_GPT.test(id) && { defersTools: true }),
     ...(price &&
       longInput && { longContext: { aboveInputTokens: longInput, ...openaiPrice(price.usd, 2, 1.5) } }),
     thinking,

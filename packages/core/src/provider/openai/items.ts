@@ -38,6 +38,20 @@ function toContentBlocks(draft: PartialItem, frame: ItemFrame): ContentBlock[] {
   }
 }
 
+/**
+ * A search for deferred tools that we carry out is a call of the tool that searches: `execution` tells the two apart
+ * when it is sent back.
+ */
+export function toCallItem(item: Record<string, unknown>): Record<string, unknown> {
+  if (item.type !== "tool_search_call" || item.execution !== "client") return item;
+  const { arguments: given } = item;
+  const text = given == null ? "" : typeof given === "string" ? given : JSON.stringify(given);
+  return { ...item, type: "function_call", name: TOOL_SEARCH, arguments: text };
+}
+
+/** The tool of ours that finds deferred tools. */
+export const TOOL_SEARCH = "tool_search";
+
 /** The item is sent back under its id only if it is complete and follows reasoning; see `ItemFrame`. */
 export function toToolCall(draft: PartialItem, { isCut, followsReasoning }: ItemFrame): ToolCallBlock {
   const { type: _, call_id, name, arguments: __, id, status, caller, ...extra } = draft.raw;

@@ -4,16 +4,18 @@ import type {
   ResponseFunctionCallOutputItem,
   ResponseInputContent,
   ResponseInputItem,
+  Tool,
   WebSearchTool,
 } from "openai/resources/responses/responses";
 import { isBlank, toSendableHistory } from "../../history.ts";
-import type {
-  AssistantMessage,
-  ImageBlock,
-  Message,
-  OpaqueBlock,
-  ToolResultMessage,
-  UserMessage,
+import {
+  type AssistantMessage,
+  type ImageBlock,
+  type Message,
+  type OpaqueBlock,
+  type ToolResultMessage,
+  toolCallsOf,
+  type UserMessage,
 } from "../../types.ts";
 import { limitImages, toImageUrl, toUnsentImageNote } from "../images.ts";
 import type {
@@ -26,8 +28,8 @@ import type {
 } from "../types.ts";
 import { asRecord, asString, createWireIds, toWellFormedRecord, withToolsAsText } from "../wire-format.ts";
 import type { OpenAIDispensable } from "./client.ts";
-import { OPENAI } from "./items.ts";
-import { type Piece, type PieceContext, reasoningKeyOf, toPieces } from "./response.ts";
+import { OPENAI, TOOL_SEARCH } from "./items.ts";
+import { isToolSearch, type Piece, type PieceContext, reasoningKeyOf, toPieces } from "./response.ts";
 
 /** `sessionId` becomes the key of the prompt cache; `maxTokens` can only lower the model's own limit. */
 interface RequestOptions extends Pick<StreamOptions, "maxTokens" | "effort" | "sessionId" | "webSearch"> {
@@ -50,7 +52,9 @@ export function toOpenAIRequest(
 ): ResponseCreateParamsStreaming {
   const { effort, sessionId, refused = new Set() } = options;
   const maxTokens = Math.min(options.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens);
-  const hasTools = context.tools.length > 0;
+  const { tools } = context;
+  const hasTools = tools.length > 0;
+  const deferredTools = tools.filter(({ isDeferred }) => isDeferred);
   const hasSummary = !refused.has(`summary ${model.id}`);
   const isRefused = refused.has(`reasoning ${model.id}`);
   const reasoning = isRefused ? {} : toReasoningFields(model, { effort, hasSummary });
@@ -59,8 +63,13 @@ export function toOpenAIRequest(
     stream: true,
     store: false,
     ...(!isBlank(context.systemPrompt) && { instructions: context.systemPrompt.toWellFormed() }),
-    input: toOpenAIInput(context.messages, { hasTools, takesReasoning: "reasoning" in reasoning, refused }),
-    ...(hasTools && { tools: [...toSearchTool(options), ...context.tools.map(toTool)] }),
+    input: toOpenAIInput(context.messages, {
+      hasTools,
+      deferredTools,
+      takesReasoning: "reasoning" in reasoning,
+      refused,
+    }),
+    ...(hasTools && { tools: [...toSearchTool(options), ...toTools(tools)] }),
     max_output_tokens: Math.max(MIN_OUTPUT_TOKENS, maxTokens),
     ...(sessionId && { prompt_cache_key: sessionId.slice(0, MAX_CACHE_KEY_CHARS) }),
     ...reasoning,
@@ -86,6 +95,16 @@ function keyOfItem(item: ResponseInputItem): string[] {
   return "id" in item && item.id ? [item.id] : [];
 }
 
+/** With deferred tools, ours that searches for them is one of the API's own kind. */
+function toTools(tools: readonly ToolDefinition[]): Tool[] {
+  const hasDeferred = tools.some(({ isDeferred }) => isDeferred);
+  return tools.map((tool): Tool => {
+    const { type: _, name, strict: __, ...search } = toTool(tool);
+    if (!hasDeferred || name !== TOOL_SEARCH) return toTool(tool);
+    return { type: "tool_search", execution: "client", ...search };
+  });
+}
+
 /**
  * Not strict: strict mode requires every argument and rejects a part of JSON Schema, so it would change the tools'
  * descriptions. Arguments are validated when a call is run.
@@ -97,6 +116,7 @@ function toTool(tool: ToolDefinition): FunctionTool {
     description: tool.description.toWellFormed(),
     parameters: { ...toWellFormedRecord(tool.inputSchema), type: "object" },
     strict: false,
+    ...(tool.isDeferred && { defer_loading: true }),
   };
 }
 
@@ -114,6 +134,8 @@ const MAX_ID_CHARS = 64;
 interface InputOptions {
   /** Without tools, calls and results are sent as text. */
   hasTools: boolean;
+  /** The tools of the request that are deferred. */
+  deferredTools?: readonly ToolDefinition[] | undefined;
   /** A model that does not reason rejects the reasoning of one that does. */
   takesReasoning: boolean;
   /** What the API has rejected: reasoning, by its encrypted content, and the ids of other items. */
@@ -126,26 +148,35 @@ interface InputOptions {
  */
 export function toOpenAIInput(messages: readonly Message[], options: InputOptions): ResponseInputItem[] {
   const history = limitImages(toSendableHistory(messages));
-  const sendable = options.hasTools ? history : withToolsAsText(history);
+  const { hasTools, deferredTools = [] } = options;
+  const sendable = hasTools ? history : withToolsAsText(history);
+  const deferred = new Map(deferredTools.map((tool) => [tool.name, tool]));
+  const calls = sendable.flatMap((message) => (message.role === "assistant" ? toolCallsOf(message) : []));
+  const searches = new Set(deferred.size > 0 ? calls.filter(isToolSearch).map(({ id }) => id) : []);
   const toWireId = createWireIds(MAX_ID_CHARS);
   const context = {
     toWireId,
     takesReasoning: options.takesReasoning,
     refused: options.refused,
     unanswered: findUnansweredItems(sendable),
+    hasDeferred: deferred.size > 0,
     // A rejected id is treated as one that was already used.
     usedIds: new Set(options.refused),
   };
   const items = sendable.flatMap((message): ResponseInputItem[] => {
     if (message.role === "assistant") return toTurnItems(message, context);
-    return [message.role === "user" ? toUserItem(message) : toOutputItem(message, toWireId)];
+    if (message.role === "user") return [toUserItem(message)];
+    return searches.has(message.toolCallId)
+      ? [toFoundItem(message, deferred, toWireId)]
+      : [toOutputItem(message, toWireId)];
   });
   return wantsAnswer(items.at(-1)) ? items : [...items, CONTINUE];
 }
 
 function wantsAnswer(last: ResponseInputItem | undefined): boolean {
   if (!last) return false;
-  return last.type === "function_call_output" || ("role" in last && last.role === "user");
+  if (last.type === "function_call_output" || last.type === "tool_search_output") return true;
+  return "role" in last && last.role === "user";
 }
 
 function toUserItem({ content }: UserMessage): ResponseInputItem {
@@ -155,6 +186,22 @@ function toUserItem({ content }: UserMessage): ResponseInputItem {
     return block.type === "image" ? [toImagePart(block)] : [];
   });
   return { role: "user", content: parts };
+}
+
+/** What a search for deferred tools has found: from here on the model may call these. */
+function toFoundItem(
+  { toolCallId, foundTools = [] }: ToolResultMessage,
+  deferred: ReadonlyMap<string, ToolDefinition>,
+  toWireId: (id: string) => string,
+): ResponseInputItem {
+  const found = foundTools.flatMap((name) => deferred.get(name) ?? []);
+  return {
+    type: "tool_search_output",
+    call_id: toWireId(toolCallId),
+    execution: "client",
+    status: "completed",
+    tools: found.map(toTool),
+  };
 }
 
 function toOutputItem(message: ToolResultMessage, toWireId: (id: string) => string): ResponseInputItem {

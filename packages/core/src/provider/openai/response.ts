@@ -19,6 +19,7 @@ import {
   type TextDraft,
   type TextKind,
   thinkingText,
+  toCallItem,
   toToolCall,
   toUsage,
 } from "./items.ts";
@@ -177,7 +178,7 @@ function createPartialItem(
 function announceItem(draft: PartialItem, item: unknown): ProviderEvent[] {
   if (draft.isAnnounced) return [];
   draft.isAnnounced = true;
-  draft.raw = { ...draft.raw, ...asRecord(item) };
+  draft.raw = { ...draft.raw, ...toCallItem(asRecord(item)) };
   const { type, call_id, id, name } = draft.raw;
   draft.callId = asString(call_id) || asString(id) || draft.callId;
   if (type !== "function_call") return [];
@@ -249,7 +250,7 @@ function endArguments(draft: PartialItem, whole: string): ProviderEvent[] {
 /** Replaces a partial item by the complete one, and adds the parts of its texts that were not streamed. */
 function completeItem(draft: PartialItem, item: unknown): ProviderEvent[] {
   const start = announceItem(draft, item);
-  if (isRecord(item)) draft.raw = { type: draft.raw.type, ...item };
+  if (isRecord(item)) draft.raw = { type: draft.raw.type, ...toCallItem(item) };
   draft.isDone = true;
   const { type, content, summary } = draft.raw;
   if (type === "function_call") return [...start, ...endArguments(draft, asString(draft.raw.arguments))];
@@ -279,6 +280,8 @@ export interface PieceContext {
   refused: ReadonlySet<string>;
   /** Opaque items that cannot be sent back. */
   unanswered: ReadonlySet<OpaqueBlock>;
+  /** True if the request defers tools: searches for them are then sent back as such. */
+  hasDeferred: boolean;
 }
 
 /** A part of an assistant message, prepared for the API. */
@@ -381,8 +384,28 @@ function phaseOf(block: TextBlock): "commentary" | "final_answer" | undefined {
   return phase === "commentary" || phase === "final_answer" ? phase : undefined;
 }
 
-function toCallPiece(block: ToolCallBlock, { toWireId }: PieceContext): Piece {
-  const { id, status, ...fields } = asRecord(ownReplayOf(block));
+/** True for a call by which the model searched for deferred tools. */
+export function isToolSearch(block: ToolCallBlock): boolean {
+  return asRecord(ownReplayOf(block)).execution === "client";
+}
+
+function toSearchPiece(block: ToolCallBlock, { toWireId }: PieceContext): Piece {
+  const { id, status } = asRecord(ownReplayOf(block));
+  const call: ResponseInputItem = {
+    type: "tool_search_call",
+    call_id: toWireId(block.id),
+    execution: "client",
+    arguments: toWellFormedRecord(block.input),
+  };
+  if (!isItemId(id, "")) return { whole: undefined, plain: [call], id: "", isReasoning: false };
+  const whole = toInputItem({ ...call, id, ...(status != null && { status }) });
+  return { whole, plain: [call], id: asString(id), isReasoning: false };
+}
+
+function toCallPiece(block: ToolCallBlock, context: PieceContext): Piece {
+  if (context.hasDeferred && isToolSearch(block)) return toSearchPiece(block, context);
+  const { toWireId } = context;
+  const { id, status, execution: _, ...fields } = asRecord(ownReplayOf(block));
   const call: ResponseInputItem = {
     ...toWellFormedRecord(fields),
     type: "function_call",
