@@ -63,6 +63,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/sessions.ts")).runSessions(rest, io, directory);
     case "review":
       return (await import("./commands/review.ts")).runReviewCommand(rest, io, directory);
+    case "runs":
+      return (await import("./commands/runs.ts")).runRuns(rest, io);
     case "undo":
       return (await import("./commands/undo.ts")).runUndo(rest, io, directory);
     case "knowledge":

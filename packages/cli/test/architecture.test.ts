@@ -21,6 +21,7 @@ const PACKAGES = new Set([
   "@diligent/core/protocol",
   "@diligent/core/review",
   "@diligent/core/run",
+  "@diligent/core/runs",
   "@diligent/core/sessions",
   "@diligent/core/worktrees",
   "ajv",

@@ -143,6 +143,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "config/loader.ts",
     "extensions/agents",
   ],
+  "extensions/runs": ["infrastructure", "agent/types.ts", "harness/types.ts"],
   "extensions/worktrees": ["infrastructure"],
   // Composition: it may import everything, and nothing but the faces imports it.
   harness: ["*"],

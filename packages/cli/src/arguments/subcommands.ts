@@ -230,6 +230,21 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  runs: {
+    about: "list sessions that are running",
+    title: "list the sessions that are open now, in all your projects, and stop them",
+    usage: [
+      ["[list]", "their ids, states, processes, ages, costs, models and projects"],
+      ["stop ID", "end the process of a session; ID is its id or a prefix"],
+    ],
+    words: ["list", "stop"],
+    options: [JSON_OPTION],
+    notes: [
+      "working: the model or its tools are at work; waiting: for your answer; idle: for a prompt. Sub-agents belong to their session; sessions with --no-session are not listed. What is stopped saves its session first: diligent --continue continues it.",
+      "Exit code 1: it has not ended within five seconds.",
+    ],
+    isOfProject: false,
+  },
   undo: {
     about: "undo the file changes of a prompt",
     title: "undo what the last prompt of a session changed in the project",

@@ -104,6 +104,11 @@ const LOADERS: readonly ExtensionLoader[] = [
       }),
   },
   {
+    name: "runs",
+    isWanted: ({ isPersistent, hasBuiltinTools }) => isPersistent && hasBuiltinTools,
+    load: async () => (await import("../extensions/runs/extension.ts")).createRuns(),
+  },
+  {
     name: "review",
     isWanted: ({ hasBuiltinTools }) => hasBuiltinTools,
     load: async (place) => ({
