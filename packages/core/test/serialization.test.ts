@@ -264,7 +264,7 @@ const ENTRIES: Examples<SessionEntry> = {
       ...BASE,
       provider: "openai",
       modelId: "gpt-5",
-      purpose: "summary",
+      purpose: "server",
       sent: STAMP,
       usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
       cost: null,

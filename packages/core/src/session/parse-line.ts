@@ -1,4 +1,4 @@
-import { isEffort } from "../provider/types.ts";
+import { isEffort, type RequestPurpose } from "../provider/types.ts";
 import {
   type ContentBlock,
   type ImageBlock,
@@ -328,7 +328,7 @@ function readRequest(value: JsonObject, position: EntryPosition): RequestEntry |
     ...position,
     provider,
     modelId,
-    ...((purpose === "summary" || purpose === "knowledge") && { purpose }),
+    ...(isPurpose(purpose) && { purpose }),
     sent: typeof sent === "string" ? sent : position.timestamp,
     usage: readUsage(value.usage),
     cost: isAmount(cost) ? cost : null,
@@ -338,6 +338,16 @@ function readRequest(value: JsonObject, position: EntryPosition): RequestEntry |
     ...(known && { prefix: known }),
     ...(explained && { break: explained }),
   };
+}
+
+const PURPOSES = {
+  summary: true,
+  knowledge: true,
+  server: true,
+} as const satisfies Record<RequestPurpose, true>;
+
+function isPurpose(value: unknown): value is RequestPurpose {
+  return isString(value) && Object.hasOwn(PURPOSES, value);
 }
 
 function readPrefix(value: unknown): RequestPrefix | undefined {
