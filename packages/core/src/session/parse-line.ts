@@ -329,7 +329,7 @@ function readRequest(value: JsonObject, position: EntryPosition): RequestEntry |
     provider,
     modelId,
     ...(isPurpose(purpose) && { purpose }),
-    sent: typeof sent === "string" ? sent : position.timestamp,
+    sent: isString(sent) && !Number.isNaN(Date.parse(sent)) ? sent : position.timestamp,
     usage: readUsage(value.usage),
     cost: isAmount(cost) ? cost : null,
     parts: Object.fromEntries(

@@ -114,7 +114,11 @@ function toEarlierCost(
 
 function toTokens(usage: Usage): Pick<RequestCost, "cached" | "written" | "fresh" | "output"> {
   const { cacheReadTokens, cacheWriteTokens, inputTokens, outputTokens } = usage;
-  return { cached: cacheReadTokens, written: cacheWriteTokens, fresh: inputTokens, output: outputTokens };
+  // A damaged file may contain any number.
+  const [cached = 0, written = 0, fresh = 0, output = 0] = [
+    ...[cacheReadTokens, cacheWriteTokens, inputTokens, outputTokens],
+  ].map((tokens) => Math.max(0, tokens));
+  return { cached, written, fresh, output };
 }
 
 function sumUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
