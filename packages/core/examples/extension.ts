@@ -10,6 +10,10 @@ const extend: ExtensionModule = (harness) => {
     readOnly: true,
     execute: ({ text }) => `${String(text).split(/\s+/).filter(Boolean).length} words`,
   });
+  harness.registerRenderer("count_words", {
+    title: ({ input }) => String(input.text).slice(0, 20),
+    summary: ({ output }) => output,
+  });
   harness.registerCommand({
     name: "shout",
     description: "Repeats a text in capital letters",

@@ -138,7 +138,7 @@ const TYPES = `
   CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
   ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
   DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob EditorFiles Effort EntryBase
-  Environment EnvironmentFacts ExtensionApi ExtensionCommand ExtensionHooks ExtensionModule ExtensionPromptAdvice ExtensionProvider ExtensionTool FileBase FileChange FileFingerprint FileState FindChangedFile FinishedCall
+  Environment EnvironmentFacts ExtensionApi ExtensionCommand ExtensionHooks ExtensionModule ExtensionPromptAdvice ExtensionProvider ExtensionRenderer ExtensionTool FileBase FileChange FileFingerprint FileState FindChangedFile FinishedCall
   GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
   HarnessSession HookEntry HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions
   JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry
@@ -147,7 +147,7 @@ const TYPES = `
   Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome
   PinnedMessages PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
   PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
-  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RequestAnswer
+  ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RenderedCall RequestAnswer
   RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
   RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
   SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry

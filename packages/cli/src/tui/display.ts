@@ -104,8 +104,8 @@ export class ViewPainter {
     this.view = { ...next, finished: [] };
     if (next.finished.length > 0) {
       const { columns: width } = this.screen.terminal;
-      const { cwd } = this.view.status;
-      const context = { width, theme: this.styles.theme, now: now(), cwd };
+      const { cwd, renderers } = this.view.status;
+      const context = { width, theme: this.styles.theme, now: now(), cwd, renderers };
       this.screen.finish(this.writer.writeFinished(next.finished, context));
     }
     this.movement.update(isWorking(this.view));

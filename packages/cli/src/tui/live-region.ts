@@ -32,7 +32,8 @@ export interface LiveStyle {
  */
 export function liveLines(view: View, editor: readonly string[], style: LiveStyle): string[] {
   const { width, theme, now } = style;
-  const blocks = renderBlocks(liveBlocks(view), { width, theme, now, cwd: view.status.cwd }, style.above);
+  const { cwd, renderers } = view.status;
+  const blocks = renderBlocks(liveBlocks(view), { width, theme, now, cwd, renderers }, style.above);
   // Nothing moves while a question is open.
   const activity = view.dialog?.type === "approval" ? undefined : activityLine(activityOf(view), style);
   return [

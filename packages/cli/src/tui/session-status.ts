@@ -27,7 +27,7 @@ export function toContextStatus({ session }: Pick<ProjectSession, "session">): P
 
 /** The status line for a session that was opened or has moved to another entry. */
 export function toStatus(opened: ProjectSession): Partial<Status> {
-  const { model, cwd, approval, effort, gitBranch, jobs, sandbox, session } = opened;
+  const { model, cwd, approval, effort, gitBranch, jobs, sandbox, session, renderers } = opened;
   const spends = countSpends(session.branches.entries, model);
   return {
     model: model.id,
@@ -39,6 +39,7 @@ export function toStatus(opened: ProjectSession): Partial<Status> {
     jobs: jobs.runningCount,
     cwd,
     gitBranch,
+    renderers,
     effort,
   };
 }

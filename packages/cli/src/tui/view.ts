@@ -1,5 +1,5 @@
 import type { MoveProgress } from "@diligent/core/light";
-import type { NoticeLevel, TodoItem, ToolCallOutcome } from "@diligent/core/run";
+import type { ExtensionRenderer, NoticeLevel, TodoItem, ToolCallOutcome } from "@diligent/core/run";
 import type { ApprovalMode } from "../arguments/command.ts";
 import type { FileMove } from "../undo/describe.ts";
 import type { ActionId } from "./keys/keymap.ts";
@@ -29,6 +29,8 @@ export interface Status {
   approvalMode: ApprovalMode;
   cwd: string;
   gitBranch?: string | undefined;
+  /** How extensions show calls; see `ToolRenderContext`. */
+  renderers?: ReadonlyMap<string, ExtensionRenderer> | undefined;
   /** Whether the model's commands run in a sandbox, if known. */
   isSandboxed?: boolean | undefined;
   /** How many commands run in the background. */

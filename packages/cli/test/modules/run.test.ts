@@ -42,16 +42,29 @@ describe("the example of an extension", () => {
 
   test("on the screen: a broken one is reported by its file, and the others work", async () => {
     place.write("../home/.config/diligent/broken.ts", "throw new Error('no \\u001b[2Jpaper');");
-    place.configure({ sandbox: "off", extensions: ["broken.ts", "extensions/example.ts"] });
-    script({ text: "Hello." });
+    const tool = `{ name: "loud", description: "Loud.", parameters: { type: "object" }, readOnly: true, execute: () => "x" }`;
+    const renderer = `{ title: () => "\\u001b[2Jred", summary() { throw new Error("no"); } }`;
+    place.write(
+      "../home/.config/diligent/loud.ts",
+      `export default (h) => { h.registerTool(${tool}); h.registerRenderer("loud", ${renderer}); };`,
+    );
+    place.configure({ sandbox: "off", extensions: ["broken.ts", "extensions/example.ts", "loud.ts"] });
+    const text = "one two three four five six";
+    const calls = [
+      { name: "count_words", input: { text } },
+      { name: "loud", input: {} },
+    ];
+    script({ toolCalls: calls }, { text: "Hello." });
     await using program = startInPty(place, MODEL, { rows: 40, columns: 120 });
     await program.waitFor("The extension broken.ts is not used: no");
     program.send("/shout quiet\r");
     await program.waitFor("QUIET");
     program.send("/extensions\r");
-    await program.waitFor("tool count_words, /shout, hook call");
+    await program.waitFor("tool count_words, /shout, renderer of count_words, hook call");
     program.send("Hi.\r");
     await program.waitFor("Hello.");
+    await program.waitFor("count_words one two three four f · 6 words");
+    await program.waitFor(/✓ loud \\x1b\[2Jred\s*$/m);
   });
 });
 

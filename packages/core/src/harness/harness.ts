@@ -30,6 +30,7 @@ import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
 import { toNotice } from "./session-prompt.ts";
 import type {
   ExtensionCommand,
+  ExtensionRenderer,
   Harness,
   HarnessExtension,
   HarnessOptions,
@@ -89,6 +90,8 @@ export interface ProjectSession
   projectTrust(): Promise<ProjectTrust>;
   /** The commands of all extensions, for lists. A server may add and remove some at any time. */
   readonly extensionCommands: readonly ExtensionCommand[];
+  /** How calls of other tools than the built-in ones are shown, by the tool's name. */
+  renderers: ReadonlyMap<string, ExtensionRenderer>;
   /** The names of those that are not trusted. */
   untrustedCommands: readonly string[];
   /** What a line of the user stands for, see `expandLine`; undefined if it is sent as it is. @throws UsageError */
@@ -387,6 +390,7 @@ export class ProjectHarness implements Harness {
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
       projectTrust: () => this.openTrust(),
+      renderers: new Map(this.extensions.all.flatMap(({ renderers = [] }) => [...renderers])),
       get extensionCommands() {
         return listCommands();
       },

@@ -319,6 +319,20 @@ export interface SessionScope {
   runCommand(command: string, signal: AbortSignal): Promise<string>;
 }
 
+/** How the calls of one tool are shown on the screen, each on one line. What throws is not used. */
+export interface ExtensionRenderer {
+  /** The request, after the tool's name. */
+  title?(call: RenderedCall): string;
+  /** The outcome in a few words, once the call is done. */
+  summary?(call: RenderedCall): string;
+}
+
+/** A call that is shown; `output` is empty until it is done. */
+export interface RenderedCall {
+  input: Readonly<Record<string, unknown>>;
+  output: string;
+}
+
 /** Models that an extension adds, which are chosen as `NAME/MODEL`. */
 export interface ExtensionProvider {
   name: string;
@@ -372,6 +386,8 @@ export interface HarnessExtension {
   promptSection?: string;
   commands?: readonly ExtensionCommand[];
   providers?: readonly ExtensionProvider[];
+  /** By the name of the tool; those of built-in tools are not used. */
+  renderers?: ReadonlyMap<string, ExtensionRenderer>;
   /** Names of commands of the project that cannot be used because the user has not trusted them. */
   untrustedCommands?: readonly string[];
   /**

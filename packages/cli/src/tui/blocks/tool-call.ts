@@ -1,4 +1,4 @@
-import { assertNever } from "@diligent/core/run";
+import { assertNever, type ExtensionRenderer } from "@diligent/core/run";
 import { sanitizeTerminalText, toSingleLine } from "../../text/terminal-text.ts";
 import { fitLine, visibleWidth } from "../screen/screen-text.ts";
 import { expandTabs, firstLines, formatDuration, lastLines, moreLines, wrapIndented } from "../text.ts";
@@ -162,6 +162,17 @@ export class SafeCall {
     return toSafeText(typeof input === "string" ? input : JSON.stringify(input, undefined, indent)) ?? "";
   }
 
+  /** A text that an extension makes of the call; undefined if it makes none, or fails. */
+  describeBy(describe: ExtensionRenderer["title"]): string | undefined {
+    const { input, result } = this.call;
+    const isObject = typeof input === "object" && input !== null;
+    try {
+      return toSafeText(describe?.({ input: isObject ? { ...input } : {}, output: result?.output ?? "" }));
+    } catch {
+      return undefined; // It is shown like any other call.
+    }
+  }
+
   /** The latest output while it runs. */
   get partial(): string {
     return toSafeText(this.call.partial?.slice(-MAX_PARTIAL_CHARS)) ?? "";
@@ -207,6 +218,8 @@ export interface ToolRenderContext {
   now: number;
   /** Paths below it are shown relative to it. */
   cwd?: string | undefined;
+  /** How extensions show calls of tools that are not built in, by the tool's name. */
+  renderers?: ReadonlyMap<string, ExtensionRenderer> | undefined;
 }
 
 /** The input of a tool's renderer: `width` is that of the lines below the title. */

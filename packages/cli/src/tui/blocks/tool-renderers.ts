@@ -1,3 +1,4 @@
+import type { ExtensionRenderer } from "@diligent/core/run";
 import { formatTokens } from "../../print/summary.ts";
 import { visibleWidth, wrapText } from "../screen/screen-text.ts";
 import { firstLines, formatCount, lastLines, moreLines, showPath, wrapIndented } from "../text.ts";
@@ -334,7 +335,7 @@ const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
 
 /** A call as lines of at most `width` columns: the request, and its output or outcome, shortened. */
 export function renderCallBlock(block: CallBlock, context: ToolRenderContext): string[] {
-  return renderCall(new SafeCall(block.call), rendererOf(block), context);
+  return renderCall(new SafeCall(block.call), rendererOf(block, context), context);
 }
 
 /** The same for a tool call. */
@@ -355,9 +356,14 @@ export function fullText(call: ToolCallView): string {
   return fullBlockText({ type: "tool", call });
 }
 
-function rendererOf(block: CallBlock): ToolRenderer {
+function rendererOf(
+  block: CallBlock,
+  { renderers }: Pick<ToolRenderContext, "renderers"> = {},
+): ToolRenderer {
   if (block.type === "shell") return block.isSharedWithModel ? sharedShell : privateShell;
-  return RENDERERS.get(block.call.toolName) ?? generic;
+  const { toolName } = block.call;
+  const added = renderers?.get(toolName);
+  return RENDERERS.get(toolName) ?? (added ? toRenderer(added) : generic);
 }
 
 const MAX_LINES = 5;
@@ -380,6 +386,15 @@ const generic: ToolRenderer = {
     return [...shown, ...moreLines(hidden)].map(theme.dim);
   },
 };
+
+/** An extension says what the lines show; the frame, the result and errors are those of any other tool. */
+function toRenderer({ title, summary }: ExtensionRenderer): ToolRenderer {
+  return {
+    ...generic,
+    title: (call, context) => call.describeBy(title) ?? generic.title(call, context),
+    summary: (call) => (call.state === "done" ? call.describeBy(summary) : undefined),
+  };
+}
 
 /** The path of a call, as short as possible relative to the working directory; `?` if it has none. */
 function namedPath(call: SafeCall, name: string, { cwd }: Pick<ToolRenderContext, "cwd">): string {

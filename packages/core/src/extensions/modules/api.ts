@@ -1,5 +1,5 @@
 import type { AgentEvent, CallAdvice, FinishedCall } from "../../agent/types.ts";
-import type { ExtensionCommand, ExtensionProvider } from "../../harness/types.ts";
+import type { ExtensionCommand, ExtensionProvider, ExtensionRenderer } from "../../harness/types.ts";
 import type { ToolResult } from "../../tool/types.ts";
 
 /** What a module that `extensions` of the configuration names exports as its default. */
@@ -20,6 +20,8 @@ export interface ExtensionApi {
   registerCommand(command: ExtensionCommand): void;
   /** Models, which are then chosen as `PROVIDER/MODEL`. */
   registerProvider(provider: ExtensionProvider): void;
+  /** Shows the calls of a tool on the screen; built-in tools are shown as always. */
+  registerRenderer(toolName: string, renderer: ExtensionRenderer): void;
   /** Asks or notifies the extension at a moment; several handlers of one moment are asked in order. */
   registerHook<Moment extends keyof ExtensionHooks>(moment: Moment, handler: ExtensionHooks[Moment]): void;
 }

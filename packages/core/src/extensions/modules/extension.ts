@@ -35,6 +35,7 @@ export async function openModules(place: ModulesPlace): Promise<HarnessExtension
       ...modules.flatMap(({ commands }) => commands),
     ],
     providers: modules.flatMap(({ providers }) => providers),
+    renderers: new Map(modules.flatMap(({ renderers }) => [...renderers])),
     openSession: (scope) => openSessionModules(modules, skipped, scope),
     close() {},
   };
@@ -76,11 +77,12 @@ function toClause(error: unknown): string {
 }
 
 function describe(modules: readonly LoadedModule[], skipped: readonly SkippedModule[]): string {
-  const lines = modules.map(({ shown, tools, commands, providers, hooks }) => {
+  const lines = modules.map(({ shown, tools, commands, providers, renderers, hooks }) => {
     const parts = [
       ...tools.map(({ name }) => `tool ${name}`),
       ...commands.map(({ name }) => `/${name}`),
       ...providers.flatMap(({ name, models }) => models.map(({ id }) => `model ${name}/${id}`)),
+      ...[...renderers.keys()].map((name) => `renderer of ${name}`),
       ...Object.entries(hooks).flatMap(([moment, handlers]) =>
         handlers.length > 0 ? [`hook ${moment}`] : [],
       ),

@@ -1,10 +1,11 @@
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import type { ExtensionCommand, ExtensionProvider } from "../../harness/types.ts";
+import type { ExtensionCommand, ExtensionProvider, ExtensionRenderer } from "../../harness/types.ts";
 import { sleep } from "../../infrastructure/runtime.ts";
 import type { Tool, ToolResult } from "../../tool/types.ts";
 import type { ExtensionApi, ExtensionHooks, ExtensionTool } from "./api.ts";
 import type { FoundModule } from "./find-modules.ts";
+import { BUILT_IN_TOOLS } from "./tool-names.ts";
 
 /** The handlers of each moment, in order. */
 export type RegisteredHooks = { [Moment in keyof ExtensionHooks]: ExtensionHooks[Moment][] };
@@ -14,6 +15,7 @@ export interface LoadedModule extends FoundModule {
   tools: readonly Tool[];
   commands: readonly ExtensionCommand[];
   providers: readonly ExtensionProvider[];
+  renderers: ReadonlyMap<string, ExtensionRenderer>;
   hooks: RegisteredHooks;
 }
 
@@ -67,6 +69,7 @@ class Registry {
   private readonly tools: Tool[] = [];
   private readonly commands: ExtensionCommand[] = [];
   private readonly providers: ExtensionProvider[] = [];
+  private readonly renderers = new Map<string, ExtensionRenderer>();
   private readonly hooks: RegisteredHooks = { call: [], result: [], prompt: [], answer: [], event: [] };
   private readonly names: string[] = [];
   private isClosed = false;
@@ -77,13 +80,13 @@ class Registry {
   ) {}
 
   get registered(): Omit<LoadedModule, keyof FoundModule> {
-    const { tools, commands, providers, hooks } = this;
-    return { tools, commands, providers, hooks };
+    const { tools, commands, providers, renderers, hooks } = this;
+    return { tools, commands, providers, renderers, hooks };
   }
 
   get api(): ExtensionApi {
     const { cwd, projectRoot } = this.place;
-    const { tools, commands, providers, hooks } = this;
+    const { tools, commands, providers, renderers, hooks } = this;
     return {
       ...{ cwd, projectRoot },
       registerTool: (tool) => {
@@ -99,6 +102,12 @@ class Registry {
         if (KNOWN_PROVIDERS.includes(provider.name))
           throw new Error(`there is a provider ${provider.name} already`);
         providers.push(provider);
+      },
+      registerRenderer: (toolName, renderer) => {
+        if (BUILT_IN_TOOLS.includes(toolName))
+          throw new Error(`the calls of ${toolName} are shown as always`);
+        this.take(`the renderer of ${String(toolName)}`, toolName, TOOL_NAME);
+        renderers.set(toolName, renderer);
       },
       registerHook: (moment, handler) => {
         this.assertOpen();

@@ -152,6 +152,7 @@ describe("an extension of the user", () => {
       ),
       "hook.ts": toModule(`harness.registerHook("toString", () => {});`),
       "vendor.ts": toModule(`harness.registerProvider({ name: "openai", models: [], stream: () => {} });`),
+      "renderer.ts": toModule(`harness.registerRenderer("bash", {});`),
       "first.ts": toModule(toolOf("count")),
       "second.ts": toModule(toolOf("count")),
       "late.ts": toModule(`${toolOf("late")} setTimeout(() => { try { ${toolOf("later")} } catch {} }, 0);`),
@@ -168,6 +169,7 @@ describe("an extension of the user", () => {
         "schema.ts",
         "hook.ts",
         "vendor.ts",
+        "renderer.ts",
         "first.ts",
         "second.ts",
         "late.ts",
@@ -187,6 +189,7 @@ describe("an extension of the user", () => {
       "schema.ts  not used: the parameters of the tool x are no JSON Schema of type object",
       'hook.ts  not used: there is no hook "toString"',
       "vendor.ts  not used: there is a provider openai already",
+      "renderer.ts  not used: the calls of bash are shown as always",
       "second.ts  not used: the tool count exists already: it is registered by first.ts",
     ]);
     put(place.userFile, { extensions: ["throws.ts"] });
