@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { countLeftRunning } from "../../core/test/support/process-census.ts";
 import { writeUserConfig } from "./support/compatible-service.ts";
 import { parseLines, runDiligent, startDiligent } from "./support/run-diligent.ts";
+import { runInTerminal } from "./support/run-in-terminal.ts";
+import { savedMessages } from "./support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
 
 const SERVER = join(import.meta.dir, "../../core/test/support/mcp-server.ts");
@@ -105,6 +107,22 @@ test("a run with -p calls a server's tool, and leaves none of its processes", as
   const results = parseLines(allowed.stdout).filter(({ type }) => type === "tool_end");
   expect(results.map(({ output }) => output)).toEqual(["Echo: hi"]);
   expect(await countLeftRunning(mark)).toBe(0);
+});
+
+test("a prompt at the line prompt attaches a server's resource by @SERVER:URI", async () => {
+  const place = createTemporaryProject();
+  writeUserConfig(place, { mcpServers: { local: { command: bun, args: [SERVER, "resources"] } } });
+  place.write("script.json", { version: 1, turns: [{ text: "Seen." }] });
+  const program = runInTerminal(place, ["-m", "scripted/script.json"]);
+  await program.shown("diligent> ");
+  program.type("What does @local:note://7 say?\r");
+  await program.shown("Seen.");
+  program.type("\x04");
+  expect(await program.exitCode).toBe(0);
+  expect(savedMessages(place)[0]?.content).toMatchObject([
+    { text: "What does @local:note://7 say?" },
+    { text: expect.stringContaining("content of note://7") },
+  ]);
 });
 
 describe("diligent mcp serve", () => {

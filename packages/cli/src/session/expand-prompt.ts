@@ -47,9 +47,15 @@ export async function expandToContent(
     ...place,
     mentions: source === "typed" ? own : [],
     commandMentions: source === "given" ? [...own, ...fromCommand] : fromCommand,
+    // Only reached by what is typed: everything else mentions files of the project at most.
+    readMention: (mention) =>
+      opened.readMention(mention, AbortSignal.any([signal, AbortSignal.timeout(MENTION_LIMIT_MS)])),
   });
   return { ...content, model };
 }
+
+/** A server that takes longer to send what a prompt mentions must not keep the prompt from being sent. */
+export const MENTION_LIMIT_MS = 60_000;
 
 // What reads mentions is loaded only for a line that may have one: after @, or an image by its path.
 const MENTION_SIGN = /@|\.(?:png|jpe?g|gif|webp)\b/i;

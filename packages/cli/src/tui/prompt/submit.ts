@@ -1,6 +1,6 @@
 import { findName, type ProjectSession } from "@diligent/core/harness";
 import { type Environment, findProjectRoot, homeDirectory } from "@diligent/core/run";
-import { useCommandModel } from "../../session/expand-prompt.ts";
+import { MENTION_LIMIT_MS, useCommandModel } from "../../session/expand-prompt.ts";
 import { NO_COMMAND, readShellLine } from "../../shell-line.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
 import { describeUnknown, readCommandLine, SLASH_COMMANDS } from "../commands/index.ts";
@@ -9,9 +9,6 @@ import { note } from "../commands/types.ts";
 import type { ConversationDriver } from "../conversation-driver.ts";
 import { stopHint } from "../keys/keymap.ts";
 import { attachFiles, findMentions } from "./attachments.ts";
-
-/** A server that takes longer must not keep the prompt from being sent. */
-const MENTION_LIMIT_MS = 60_000;
 
 const MAX_TRACE_COLUMNS = 200;
 // The maximum length of a provider's name; a longer word may be a key.
