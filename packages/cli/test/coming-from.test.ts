@@ -20,25 +20,48 @@ interface Layout {
   /** What the first request has to contain, whatever the prompt. */
   offered: readonly string[];
   /** Lines that the user enters, and what is sent for them. */
-  lines: readonly (readonly [line: string, sent: string])[];
+  lines: readonly (readonly [line: string, ...sent: string[]])[];
 }
 
 const skill = (name: string) =>
   `---\nname: ${name}\ndescription: What ${name} does.\n---\nThe steps of ${name}.\n`;
+
+const agent = (name: string) =>
+  `---\nname: ${name}\ndescription: What ${name} does.\n---\nYou are ${name}.\n`;
+
+const hooks = (text: string) =>
+  JSON.stringify({
+    hooks: { UserPromptSubmit: [{ hooks: [{ type: "command", command: `echo "${text}"` }] }] },
+  });
 
 /** The layouts in which users of each agent keep their repositories. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   "claude-code": {
     files: {
       "CLAUDE.md": "Use tabs, says CLAUDE.",
+      "~/.config/diligent/CLAUDE.md": "Ask first, says mine.",
       ".claude/skills/pdf/SKILL.md": skill("pdf"),
       "~/.claude/skills/mine/SKILL.md": skill("mine"),
       ".claude/commands/frontend/add.md":
         "---\ndescription: Adds\nargument-hint: [name] [kind]\nallowed-tools: Bash(ls:*)\n---\nAdd $1 as $2. Version: !`echo one`",
       "~/.claude/commands/fix.md": "Fix $ARGUMENTS.",
+      ".claude/agents/checker.md": agent("checker"),
+      "~/.claude/agents/own.md": agent("own"),
+      ".claude/settings.json": hooks("The project's hook is heard."),
+      ".claude/settings.local.json": hooks("The local hook is heard."),
+      "~/.claude/settings.json": hooks("The user's hook is heard."),
     },
-    offered: ["Use tabs, says CLAUDE.", "- pdf: What pdf does.", "- mine: What mine does."],
+    offered: [
+      ...[
+        "Use tabs, says CLAUDE.",
+        "Ask first, says mine.",
+        "- pdf: What pdf does.",
+        "- mine: What mine does.",
+      ],
+      ...["- checker: What checker does.", "- own: What own does."],
+    ],
     lines: [
+      ["hello", "The project's hook is heard.", "The local hook is heard.", "The user's hook is heard."],
       ["/frontend:add Button 'a widget'", "Add Button as a widget. Version: one"],
       ["/fix issue 7", "Fix issue 7."],
       ["/pdf report", "The steps of pdf."],
@@ -64,8 +87,13 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
       ".opencode/skills/release/SKILL.md": skill("release"),
       ".opencode/commands/test.md": "---\ndescription: Tests\nagent: build\n---\nTest $1 with $2.",
       "~/.config/opencode/commands/own.md": "Own !`echo two`",
+      ".opencode/agent/helper.md": "---\ndescription: What helper does.\nmode: subagent\n---\nHelp.",
+      "~/.config/opencode/agents/mine.md": "---\ndescription: What mine does.\nmode: subagent\n---\nHelp.",
     },
-    offered: ["Be brief, says AGENTS.", "- release: What release does."],
+    offered: [
+      ...["Be brief, says AGENTS.", "- release: What release does."],
+      ...["- helper: What helper does.", "- mine: What mine does."],
+    ],
     lines: [
       ["/test unit all the rest", "Test unit with all the rest."],
       ["/own", "Own two"],
@@ -118,10 +146,11 @@ test.each(Object.entries(LAYOUTS))(
     expect(first.stderr).toBe("");
     const system = JSON.stringify(server.requests[0]?.body);
     for (const text of offered) expect(system).toContain(text);
-    for (const [index, [line, sent]] of lines.entries()) {
+    for (const [index, [line, ...sent]] of lines.entries()) {
       const { exitCode } = await run(server, "-p", line);
       const messages = JSON.stringify(Object(server.requests[index + 1]?.body).messages);
-      expect([exitCode, messages.includes(JSON.stringify(sent).slice(1, -1))]).toEqual([0, true]);
+      const missing = sent.filter((text) => !messages.includes(JSON.stringify(text).slice(1, -1)));
+      expect([exitCode, missing]).toEqual([0, []]);
     }
   },
 );
@@ -138,7 +167,9 @@ test("there is a page for each of these agents, and it names the directories tha
     const page = readFileSync(join(directory, `${name}.md`), "utf8");
     const kinds = Object.keys(files).map(
       (path) =>
-        /^(?:~\/)?[^/]+(?:\/(?:agent\/|opencode\/)?(?:skills|commands|prompts))?/.exec(path)?.[0] ?? path,
+        /^(?:~\/)?[^/]+(?:\/(?:agent\/|opencode\/)?(?:skills|commands|prompts|agents?|settings(?:\.local)?\.json)(?=\/|$))?/.exec(
+          path,
+        )?.[0] ?? path,
     );
     expect(kinds.filter((kind) => !page.includes(kind.replace(/^~\/.*\/skills$/, "/skills")))).toEqual([]);
   }
