@@ -31,17 +31,24 @@ export function runsDirectory(environment: Environment): string | undefined {
   return state === undefined ? undefined : join(state, "runs");
 }
 
+/** Of this process. One listener removes all of them at its end: a process may have many sessions. */
+const openRuns = new Set<OwnRun>();
+
+function removeOpenRuns(): void {
+  for (const run of openRuns) run.remove();
+}
+
 /** The record of an open session of this process, which is removed with it. */
 export class OwnRun {
   private readonly path: string | undefined;
   private record: RunRecord;
-  private readonly removeAtExit = () => this.remove();
 
   constructor(environment: Environment, record: Omit<RunRecord, "process">) {
     const directory = runsDirectory(environment);
     this.record = { ...record, process: ownIdentity() };
     this.path = directory && join(directory, `${record.id}.${process.pid}.json`);
-    process.on("exit", this.removeAtExit);
+    if (openRuns.size === 0) process.on("exit", removeOpenRuns);
+    openRuns.add(this);
     this.write();
   }
 
@@ -57,7 +64,8 @@ export class OwnRun {
   }
 
   remove(): void {
-    process.off("exit", this.removeAtExit);
+    openRuns.delete(this);
+    if (openRuns.size === 0) process.off("exit", removeOpenRuns);
     if (this.path === undefined) return;
     try {
       rmSync(this.path, { force: true });
