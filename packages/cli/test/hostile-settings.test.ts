@@ -49,10 +49,11 @@ test("settings that name commands and servers are unknown or wait for trust, and
   place.write("diligent.jsonc", hostileSettings());
   const run = await runDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
   expect([run.stdout, run.exitCode]).toEqual(["Done.\n", 0]);
-  const { mcpServers: _, hooks: _hooks, ...unknown } = hostileSettings();
+  const { mcpServers: _, hooks: _hooks, lsp: _lsp, ...unknown } = hostileSettings();
   for (const key of Object.keys(unknown)) expect(run.stderr).toContain(`"${key}" (`);
   expect(run.stderr).toContain("ignored because this project is not trusted");
   expect(run.stderr).toContain("mcpServers.local.command");
+  expect(run.stderr).toContain("lsp.typescript.command");
   expect([existsSync(canary()), connections]).toEqual([false, 0]);
 });
 

@@ -448,7 +448,8 @@ export const DiligentConfigSchema = z.strictObject({
             extensions: z
               .array(z.string().min(1))
               .min(1)
-              .describe("The extensions of its files, such as .ts."),
+              .optional()
+              .describe("The extensions of its files, such as .ts; needed for a new one."),
           }),
         ]),
       ),

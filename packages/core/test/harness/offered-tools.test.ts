@@ -23,6 +23,11 @@ test.each([
     const directory = realpathSync(makeTempDir());
     const cwd = join(directory, "project");
     mkdirSync(join(cwd, ".git"), { recursive: true });
+    mkdirSync(join(directory, ".config/diligent"), { recursive: true });
+    const lsp = { typescript: { command: ["tsc", "--lsp", "--stdio"], extensions: [".ts"] } };
+    writeFileSync(join(directory, ".config/diligent/diligent.jsonc"), JSON.stringify({ lsp }), {
+      mode: 0o600,
+    });
     const script = parseScript(JSON.stringify({ version: 1, turns: [{ text: "Hello." }] }), "script.json");
     const scripted = createScriptedStream(script);
     const sizes: number[] = [];
@@ -43,7 +48,7 @@ test.each([
     await harness.close();
     const [size = Number.POSITIVE_INFINITY] = sizes;
     expect(tools).toEqual(
-      expect.arrayContaining(["bash", "job_output", "add_knowledge", "ask_user", "todo"]),
+      expect.arrayContaining(["bash", "job_output", "add_knowledge", "ask_user", "todo", "lsp"]),
     );
     expect(size).toBeGreaterThan(8 * 1024);
     expect(size).toBeLessThanOrEqual(MAX_REQUEST_BYTES);

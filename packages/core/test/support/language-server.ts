@@ -99,7 +99,7 @@ function misbehave(uri: string): void {
     const line = JSON.stringify({
       jsonrpc: "2.0",
       method: "window/logMessage",
-      params: { message: "x".repeat(60_000) },
+      params: { message: "x".repeat(1_000_000) },
     });
     const flood = () => {
       process.stdout.write(`Content-Length: ${line.length}\r\n\r\n${line}`);

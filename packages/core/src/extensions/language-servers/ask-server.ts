@@ -150,7 +150,8 @@ function listEdits(result: unknown, context: QuestionContext): ToolResult {
     .map((edit) => `${describePlace(edit, context)} → ${toLine(edit.newText)}`);
   if (lines.length === 0) return { output: "It cannot be renamed." };
   const { output } = list(lines, "");
-  const note = outside > 0 ? ` ${outside} places outside the project are left out.` : "";
+  const note =
+    outside > 0 ? ` Left out: ${outside === 1 ? "1 place" : `${outside} places`} outside the project.` : "";
   return { output: `Nothing was changed; make these changes with the file tools.${note}\n${output}` };
 }
 

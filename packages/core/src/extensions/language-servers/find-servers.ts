@@ -65,7 +65,8 @@ export async function findLanguageServers({
     if (setting === false) return [];
     const source = origins[formatKey(["lsp", name, "command"])];
     const isUsers = directory !== undefined && source?.startsWith(`${directory}/`) === true;
-    const extensions = setting.extensions.map(toExtension);
+    const known = KNOWN_SERVERS.find((each) => each.name === name);
+    const extensions = (setting.extensions ?? known?.extensions ?? []).map(toExtension);
     return [{ name, command: setting.command, extensions, origin: isUsers ? "user" : "project" }];
   });
   const others = KNOWN_SERVERS.filter(({ name }) => !Object.hasOwn(settings, name));

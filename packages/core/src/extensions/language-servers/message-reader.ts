@@ -3,9 +3,10 @@ const MAX_HEADER_BYTES = 4 * 1024;
 // Far above any useful message: the errors of one file, or the places of one name.
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 // A server that sends more than this reports about more than it was asked, without an end.
-const MAX_BYTES = 48 * 1024 * 1024;
-const MAX_MESSAGES = 20_000;
-const WINDOW_MS = 10_000;
+const MAX_BYTES = 24 * 1024 * 1024;
+const MAX_MESSAGES = 100_000;
+// Long enough to notice it on a busy machine, too.
+const WINDOW_MS = 60_000;
 
 /**
  * Splits what a server prints into messages: a header with `Content-Length`, an empty line, JSON. What is no message is

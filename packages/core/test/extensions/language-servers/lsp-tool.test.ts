@@ -43,7 +43,7 @@ describe("lsp", () => {
       "a.txt:1:7\n/usr/lib/outside.d.ts:1:7",
       "1: class Thing\n  2: method act",
       "a.txt:3:1 function find_me",
-      "Nothing was changed; make these changes with the file tools. 1 places outside the project are left out.\na.txt:1:7 → name",
+      "Nothing was changed; make these changes with the file tools. Left out: 1 place outside the project.\na.txt:1:7 → name",
       "a.txt:2:1 thing is bad (7)",
     ]);
     expect(requests[0]?.tools).toContain("lsp");
