@@ -14,7 +14,7 @@ export interface UpdateContext {
   cwd: string;
   /** In tokens, of the model of the next request. */
   contextWindow(): number;
-  /** The text of a file now; undefined if there is none, or none that is worth showing. */
+  /** The text of a file now; undefined for a missing file and for one that is too large to show. */
   textOf(path: string): string | undefined;
 }
 
