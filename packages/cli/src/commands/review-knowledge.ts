@@ -85,6 +85,9 @@ async function askAboutAll(
   }
 }
 
+/** For a decision that comes too late. */
+export const DECIDED_ELSEWHERE = "Nothing was changed: this was decided elsewhere meanwhile.";
+
 interface Asking {
   knowledge: OpenKnowledge;
   /** Undefined at the end of the input. */
@@ -101,23 +104,17 @@ async function decide(item: ReviewItem, { knowledge, ask, say }: Asking): Promis
     const letter = answer?.toLowerCase().slice(0, 1);
     if (answer === undefined || letter === "q") return true;
     if (letter === "l" || letter === "") return false;
-    if (letter === "k") {
-      await keepEntries([entry, ...others], knowledge);
-      say("Kept.");
+    const save = async (decision: KnowledgeDecision, done: string) => {
+      say((await saveDecision(decision, knowledge)) ? done : DECIDED_ELSEWHERE);
       return false;
-    }
-    if (letter === "d" && others.length === 0) {
-      await dropEntry(entry, knowledge);
-      say("Dropped.");
-      return false;
-    }
+    };
+    if (letter === "k") return save({ kept: [entry, ...others] }, "Kept.");
+    if (letter === "d" && others.length === 0) return save({ dropped: [entry] }, "Dropped.");
     const [other] = others;
     if (other && (letter === "f" || letter === "s")) {
       const [kept, dropped] = letter === "f" ? [entry, other] : [other, entry];
-      await keepEntries([kept], knowledge);
-      await dropEntry(dropped, knowledge);
-      say(`Kept ${toSingleLine(kept.id, 40)}, dropped ${toSingleLine(dropped.id, 40)}.`);
-      return false;
+      const done = `Kept ${toSingleLine(kept.id, 40)}, dropped ${toSingleLine(dropped.id, 40)}.`;
+      return save({ kept: [kept], dropped: [dropped] }, done);
     }
     if (letter === "e" && others.length === 0) {
       const text = await ask("New text: ");
@@ -133,11 +130,30 @@ async function decide(item: ReviewItem, { knowledge, ask, say }: Asking): Promis
   }
 }
 
-/** Confirms entries; together they do not contradict each other. */
-export async function keepEntries(
-  entries: readonly KnowledgeEntry[],
+/** What the user has decided about entries: those kept together do not contradict each other. */
+export interface KnowledgeDecision {
+  kept?: readonly KnowledgeEntry[];
+  dropped?: readonly KnowledgeEntry[];
+}
+
+/**
+ * Saves a decision; false if somebody else has removed or replaced one of the entries meanwhile: dropping one in favor
+ * of another that is gone would lose both.
+ */
+export async function saveDecision(
+  { kept = [], dropped = [] }: KnowledgeDecision,
   knowledge: OpenKnowledge,
-): Promise<void> {
+): Promise<boolean> {
+  const { library, path } = knowledge;
+  const active = new Set(library.rankKnowledge(await library.readKnowledge(path)).map(({ id }) => id));
+  if ([...kept, ...dropped].some(({ id }) => !active.has(id))) return false;
+  if (kept.length > 0) await keepEntries(kept, knowledge);
+  for (const entry of dropped) await dropEntry(entry, knowledge);
+  return true;
+}
+
+/** Confirms entries; together they do not contradict each other. */
+async function keepEntries(entries: readonly KnowledgeEntry[], knowledge: OpenKnowledge): Promise<void> {
   await knowledge.library.keepKnowledge(
     entries.map(({ id }) => id),
     await toLocation(knowledge),
@@ -145,7 +161,7 @@ export async function keepEntries(
 }
 
 /** Removes an entry with those that it replaced: otherwise they would be shared with the model again. */
-export async function dropEntry(entry: KnowledgeEntry, knowledge: OpenKnowledge): Promise<void> {
+async function dropEntry(entry: KnowledgeEntry, knowledge: OpenKnowledge): Promise<void> {
   await takeAway(listReplaced(entry, knowledge.entries), knowledge);
 }
 

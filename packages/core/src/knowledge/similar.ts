@@ -32,7 +32,7 @@ export function findNearDuplicate(
 }
 
 /** The most pairs that are compared: a file of thousands of entries about one subject stays cheap. */
-const MAX_COMPARISONS = 200_000;
+const MAX_COMPARISONS = 100_000;
 const MAX_CONTRADICTIONS = 100;
 /** Two entries are about the same subject if they share at least this part of the words of the longer one. */
 const MIN_COMMON = 0.5;

@@ -1,5 +1,6 @@
 import type { KnowledgeEntry, ReviewItem } from "@diligent/core/run";
 import type { OpenKnowledge } from "../../commands/knowledge.ts";
+import type { KnowledgeDecision } from "../../commands/review-knowledge.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
 import type { CommandContext } from "../commands/types.ts";
 import { note } from "../commands/types.ts";
@@ -91,15 +92,16 @@ function createDecision(item: ReviewItem, knowledge: OpenKnowledge, context: Com
 
 /** Saves a decision and shows what is left. */
 async function settle(
-  { kept = [], dropped = [] }: { kept?: KnowledgeEntry[]; dropped?: KnowledgeEntry[] },
+  decision: KnowledgeDecision,
   knowledge: OpenKnowledge,
   context: CommandContext,
 ): Promise<void> {
-  const { dropEntry, keepEntries } = await import("../../commands/review-knowledge.ts");
-  if (kept.length > 0) await keepEntries(kept, knowledge);
-  for (const entry of dropped) await dropEntry(entry, knowledge);
+  const { DECIDED_ELSEWHERE, saveDecision } = await import("../../commands/review-knowledge.ts");
+  const isSaved = await saveDecision(decision, knowledge);
   const next = await knowledgeReviewPicker(context);
   if (next) context.open(next);
+  if (!isSaved) return note(context, DECIDED_ELSEWHERE);
+  const { kept = [], dropped = [] } = decision;
   const done =
     dropped.length === 0 ? "Kept." : kept.length === 0 ? "Dropped." : "Kept one, dropped the other.";
   note(

@@ -146,3 +146,20 @@ test("/knowledge edit replaces the text of an entry, and other words are refused
     "error: Type /knowledge, /knowledge review or /knowledge edit ID TEXT.",
   );
 });
+
+test("a decision about entries that were decided elsewhere meanwhile changes nothing", async () => {
+  writeKnowledge(
+    place,
+    { id: "aaaa1111", content: "The API listens on port 8080." },
+    { id: "bbbb2222", content: "The API listens on port 9090." },
+  );
+  const typed = await start();
+  await typed.run("/knowledge review");
+  await typed.press("enter");
+  await runDiligent(place, ["knowledge", "rm", "bbbb2222"]);
+  await typed.press("enter");
+  await typed.settle();
+  expect(typed.take("notice")).toEqual(["Nothing was changed: this was decided elsewhere meanwhile."]);
+  const { stdout } = await runDiligent(place, ["knowledge", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject([{ id: "aaaa1111" }]);
+});
