@@ -207,6 +207,7 @@ export {
   type PruneEntry,
   type RequestEntry,
   type RequestPrefix,
+  type RuleViolationEntry,
   SESSION_VERSION,
   type SessionEntry,
   type SessionHeader,

@@ -148,7 +148,7 @@ const TYPES = `
   PinnedMessages PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
   PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
   ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RenderedCall RequestAnswer
-  RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RunBudget RunConditions RunNote RunOptions
+  RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RuleViolationEntry RunBudget RunConditions RunNote RunOptions
   RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
   SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry
   SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource

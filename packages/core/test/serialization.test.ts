@@ -112,6 +112,9 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "hook", event: "PreToolUse", command: "guard.sh", durationMs: 12, outcome: "blocked" },
     { type: "hook", event: "Stop", command: "x", durationMs: 1, outcome: "failed", problem: "exit code 1" },
   ],
+  rule_violation: [
+    { type: "rule_violation", rule: "Never push.", source: "AGENTS.md", line: 3, name: "never-push" },
+  ],
   agent_event: [
     {
       type: "agent_event",
@@ -244,6 +247,16 @@ const ENTRIES: Examples<SessionEntry> = {
   ],
   task_link: [
     { type: "task_link", ...BASE, toolCallId: "a", sessionId: "20260101000000-abcdef", agent: "explore" },
+  ],
+  rule_violation: [
+    {
+      type: "rule_violation",
+      ...BASE,
+      rule: "Never push.",
+      source: "AGENTS.md",
+      line: 3,
+      name: "never-push",
+    },
   ],
   hook: [{ type: "hook", ...BASE, event: "PreToolUse", command: "guard.sh", durationMs: 12, outcome: "ok" }],
   request: [

@@ -335,6 +335,8 @@ function formatEntry(entry: SessionEntry): string {
       return [mark(entry.id, "checklist"), indent(formatTodos(entry.todos))].join("\n").trimEnd();
     case "task_link":
       return mark(entry.id, `sub-agent ${entry.agent}: session ${entry.sessionId}`);
+    case "rule_violation":
+      return mark(entry.id, `rule ${entry.name} (${entry.source}:${entry.line}) refused a call`);
     case "hook":
       return mark(entry.id, `hook ${entry.event}: ${entry.command} (${entry.outcome})`);
     case "request":

@@ -122,6 +122,7 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "todo":
     case "task_link":
     case "hook":
+    case "rule_violation":
     case "request":
     case "archive":
     case "custom":

@@ -233,6 +233,7 @@ class TrajectoryBuilder {
       case "todo":
       case "task_link":
       case "hook":
+      case "rule_violation":
       case "request":
       case "archive":
       case "custom":

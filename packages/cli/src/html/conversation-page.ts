@@ -103,6 +103,7 @@ function renderEntry(entry: SessionEntry, results: ReadonlyMap<string, ToolResul
     case "todo":
     case "task_link":
     case "hook":
+    case "rule_violation":
     case "request":
     case "archive":
     case "custom":

@@ -221,6 +221,18 @@ export type AgentEvent =
       /** Why it failed, a clause. */
       problem?: string;
     }
+  /** A call, or the end of a turn, was refused because a rule forbids it. */
+  | {
+      type: "rule_violation";
+      /** The sentence. */
+      rule: string;
+      /** The path of its file, relative to the project or beginning with `~/`, or `configuration`. */
+      source: string;
+      /** From 1; 0 in the configuration. */
+      line: number;
+      /** By which the user can switch it off. */
+      name: string;
+    }
   /** The model's checklist, all of it; empty when it is removed. */
   | { type: "todo"; todos: TodoItem[] }
   /** A server of the Model Context Protocol has changed its state. */

@@ -236,6 +236,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   };
   const additions = await openAdditions(options.extensions, scope);
   const earlierSessions = openEarlierSessions(options, { sessionId, redactor });
+  const looks = combineCallHooks(additions);
   const tools = createSessionTools(options, {
     files,
     added: additions.flatMap((addition) => addition.tools ?? []),
@@ -257,6 +258,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       tools,
       redactor,
       approve: options.approve,
+      beforeCall: looks.beforeCall,
       keepOutput: (id, output) => temporaryDirectory.keep(id, output),
       changes: () => services.checkpoints,
       notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
@@ -309,7 +311,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     streamFunction: wrapped,
     temporaryDirectory,
     redactor,
-    ...combineCallHooks(additions),
+    ...looks,
     reviewAnswer: reviewWith(additions, (notice) => opened?.report({ type: "notice", ...notice })),
   };
   const manager = new SessionManager({

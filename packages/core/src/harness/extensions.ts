@@ -139,6 +139,11 @@ const LOADERS: readonly ExtensionLoader[] = [
     load: async (place) => (await import("../extensions/modules/extension.ts")).openModules(place),
   },
   {
+    name: "rules",
+    isWanted: () => true,
+    load: async (place) => (await import("../extensions/rules/extension.ts")).openRules(place),
+  },
+  {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>

@@ -1,4 +1,4 @@
-import type { Approve, ChangeTracker, NoticeLevel } from "../agent/types.ts";
+import type { AgentLoopConfig, Approve, ChangeTracker, NoticeLevel } from "../agent/types.ts";
 import { EMPTY_OUTPUT } from "../history.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { createToolRegistry } from "../tool/registry.ts";
@@ -10,6 +10,8 @@ import type { SessionScope } from "./types.ts";
 interface CommandRunnerOptions {
   tools: readonly Tool[];
   approve: Approve;
+  /** See `AgentLoopConfig`. */
+  beforeCall: AgentLoopConfig["beforeCall"];
   redactor: Redactor;
   keepOutput: KeepOutput;
   /** Records what the command changes, so that it can be undone. */
@@ -21,7 +23,7 @@ interface CommandRunnerOptions {
 export function createCommandRunner(options: CommandRunnerOptions): SessionScope["runCommand"] {
   let count = 0;
   return async (command, signal) => {
-    const { tools, approve, redactor, keepOutput, changes, notify } = options;
+    const { tools, approve, beforeCall, redactor, keepOutput, changes, notify } = options;
     if (!tools.some(({ name }) => name === "bash"))
       throw new RefusedCommandError(`Nothing was sent, because this session runs no commands: ${command}`);
     count += 1;
@@ -29,6 +31,10 @@ export function createCommandRunner(options: CommandRunnerOptions): SessionScope
     let isChanging = false;
     const { message, rejection } = await executeToolCall(call, createToolRegistry(tools), {
       signal,
+      ...(beforeCall && {
+        advise: async (input: Record<string, unknown>) =>
+          beforeCall({ toolCallId: call.id, toolName: call.name, input }, signal),
+      }),
       redactor,
       keepOutput,
       async decide(request, asked): Promise<ApprovalDecision> {
@@ -42,8 +48,9 @@ export function createCommandRunner(options: CommandRunnerOptions): SessionScope
     });
     if (isChanging) changes().afterChanges();
     signal.throwIfAborted();
-    if (rejection === undefined) return message.output === EMPTY_OUTPUT ? "" : message.output;
-    const reason = rejection.message ?? message.output;
+    if (rejection === undefined && message.outcome !== "rejected")
+      return message.output === EMPTY_OUTPUT ? "" : message.output;
+    const reason = rejection?.message ?? message.output;
     throw new RefusedCommandError(`Nothing was sent, because a command was not run: ${command}: ${reason}`);
   };
 }

@@ -178,6 +178,7 @@ function isInContext(entry: SessionEntry): entry is ContextEntry {
     case "todo":
     case "task_link":
     case "hook":
+    case "rule_violation":
     case "request":
     case "archive":
     case "custom":

@@ -373,6 +373,12 @@ export class SessionManager {
     this.session.log.annotate((location) => ({ type: "request", ...location, ...request }));
   }
 
+  /** Keeps that a rule has refused something, and tells those who watch the run. */
+  noteRuleViolation(violation: Omit<Extract<AgentEvent, { type: "rule_violation" }>, "type">): void {
+    this.session.log.annotate((location) => ({ type: "rule_violation", ...location, ...violation }));
+    this.report({ type: "rule_violation", ...violation });
+  }
+
   /** True while a run is active. */
   get isRunning(): boolean {
     return this.running !== undefined;

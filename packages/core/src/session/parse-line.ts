@@ -138,6 +138,12 @@ function readKnownEntry(
     }
     case "request":
       return readRequest(value, position);
+    case "rule_violation": {
+      const { type, rule, source, line, name } = value;
+      if (typeof rule !== "string" || typeof source !== "string") return undefined;
+      if (typeof line !== "number" || typeof name !== "string") return undefined;
+      return { ...value, type, ...position, rule, source, line, name };
+    }
     case "archive": {
       const { type, archived } = value;
       return typeof archived === "boolean" ? { ...value, type, ...position, archived } : undefined;

@@ -174,6 +174,15 @@ export interface RequestEntry extends EntryBase {
   break?: PrefixBreak;
 }
 
+/** A call, or the end of a turn, that a rule has refused. */
+export interface RuleViolationEntry extends EntryBase {
+  type: "rule_violation";
+  rule: string;
+  source: string;
+  line: number;
+  name: string;
+}
+
 /** Archives the session, or restores it to lists. A session that continues with a message is restored as well. */
 export interface ArchiveEntry extends EntryBase {
   type: "archive";
@@ -299,6 +308,7 @@ export type SessionEntry =
   | TodoEntry
   | TaskLinkEntry
   | HookEntry
+  | RuleViolationEntry
   | RequestEntry
   | ArchiveEntry
   | CustomEntry

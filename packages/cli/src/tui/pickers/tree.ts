@@ -165,6 +165,7 @@ const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
   "todo",
   "task_link",
   "hook",
+  "rule_violation",
   "request",
   "archive",
   "custom",
@@ -257,6 +258,7 @@ function textOf(entry: SessionEntry): string {
     case "todo":
     case "task_link":
     case "hook":
+    case "rule_violation":
     case "request":
     case "archive":
     case "custom":

@@ -205,6 +205,12 @@ const EVENTS = [
     outcome: z.enum(["ok", "blocked", "failed", "timeout"]),
     problem: z.string().optional(),
   }),
+  event("rule_violation", "A call, or the end of a turn, was refused because a rule forbids it.", {
+    rule: z.string().describe("The sentence."),
+    source: z.string().describe("Its file, or configuration."),
+    line: count.describe("From 1; 0 in the configuration."),
+    name: z.string(),
+  }),
   event("todo", "The checklist of the model, all of it.", { todos: z.array(todo) }),
   event("mcp_server", "A server of the Model Context Protocol has changed its state.", {
     name: z.string(),

@@ -33,10 +33,7 @@ export type ReadGrammar = (text: string) => GrammarReading;
  * never at start.
  */
 export async function loadBashGrammar(): Promise<ReadGrammar> {
-  const runtime = Parser.init({ locateFile: () => toAbsolute(runtimePath) });
-  const [bytes] = await Promise.all([Bun.file(toAbsolute(grammarPath)).bytes(), runtime]);
-  const parser = new Parser();
-  parser.setLanguage(await Language.load(bytes));
+  const parser = await loadParser();
   return (text) => {
     const tree = parser.parse(text);
     if (!tree) return { hasError: true, kinds: new Set(), commands: [] };
@@ -46,6 +43,74 @@ export async function loadBashGrammar(): Promise<ReadGrammar> {
       tree.delete();
     }
   };
+}
+
+/** A node of the syntax tree. */
+export interface SyntaxNode {
+  /** As the grammar names it, such as `command`; for a token its text. */
+  kind: string;
+  /** What it is to its parent, such as `body`. */
+  field?: string;
+  text: string;
+  /** Half-open, in UTF-16 units of the text. */
+  start: number;
+  children: SyntaxNode[];
+}
+
+/** Reads the whole tree of a text; `hasError` as in `GrammarReading`. Never throws. */
+export type ReadSyntax = (text: string) => { root: SyntaxNode; hasError: boolean };
+
+/** Loads the grammar like `loadBashGrammar`, for those that need more than the commands. */
+export async function loadBashSyntax(): Promise<ReadSyntax> {
+  const parser = await loadParser();
+  return (text) => {
+    const tree = parser.parse(text);
+    if (!tree) return { root: { kind: "program", text, start: 0, children: [] }, hasError: true };
+    try {
+      return { root: copyTree(tree.rootNode), hasError: tree.rootNode.hasError };
+    } finally {
+      tree.delete();
+    }
+  };
+}
+
+async function loadParser(): Promise<Parser> {
+  const runtime = Parser.init({ locateFile: () => toAbsolute(runtimePath) });
+  const [bytes] = await Promise.all([Bun.file(toAbsolute(grammarPath)).bytes(), runtime]);
+  const parser = new Parser();
+  parser.setLanguage(await Language.load(bytes));
+  return parser;
+}
+
+/** With a cursor, like `toReading`. */
+function copyTree(root: Node): SyntaxNode {
+  const cursor = root.walk();
+  const open: SyntaxNode[] = [];
+  let top: SyntaxNode | undefined;
+  try {
+    for (;;) {
+      const field = cursor.currentFieldName;
+      const node: SyntaxNode = {
+        kind: cursor.nodeType,
+        text: cursor.nodeText,
+        start: cursor.startIndex,
+        children: [],
+        ...(field && { field }),
+      };
+      top ??= node;
+      open.at(-1)?.children.push(node);
+      if (cursor.gotoFirstChild()) {
+        open.push(node);
+        continue;
+      }
+      while (!cursor.gotoNextSibling()) {
+        if (!cursor.gotoParent()) return top;
+        open.pop();
+      }
+    }
+  } finally {
+    cursor.delete();
+  }
 }
 
 /** From the sources the path is absolute; in a bundle it is relative to the file this has become a part of. */

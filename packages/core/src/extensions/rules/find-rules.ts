@@ -71,18 +71,59 @@ function toItem(file: RuleFile, root: string): RuleItem | undefined {
   return { kind: RULE_TRUST.kind, name: path, path, details: Object.fromEntries(texts), sha256, file };
 }
 
-/**
- * All rules of a place, also those that do not bind: of the configuration, of the user's instruction files, and of the
- * project's.
- * @param nested true: also those of all directories below the working directory.
- */
 export async function findRules(
   place: RulePlace,
   trust: Pick<ProjectTrust, "selectTrusted">,
   { nested = false } = {},
 ): Promise<PlacedRule[]> {
-  const files = [...(await findFiles(place)), ...(nested ? await findNested(place) : [])];
-  return arrangeRules(files, place, trust);
+  const found = await PlaceRules.open(place, trust);
+  if (nested) await found.addDirectories(findDirectoriesBelow(place.cwd));
+  return found.rules;
+}
+
+/**
+ * The rules of a place: of the configuration, of the user's instruction files, and of the project's. Those of directories
+ * below the working directory are added when something is done there.
+ */
+export class PlaceRules {
+  private readonly seen = new Set<string>();
+
+  private constructor(
+    private readonly place: RulePlace,
+    private readonly trust: Pick<ProjectTrust, "selectTrusted">,
+    private readonly files: RuleFile[],
+    /** All of them, also those that do not bind. */
+    public rules: PlacedRule[],
+  ) {}
+
+  static async open(place: RulePlace, trust: Pick<ProjectTrust, "selectTrusted">): Promise<PlaceRules> {
+    const files = await findFiles(place);
+    return new PlaceRules(place, trust, files, await arrangeRules(files, place, trust));
+  }
+
+  /** Also the rules of the instruction files in these directories of the project. */
+  async addDirectories(directories: readonly string[]): Promise<void> {
+    const added = directories.filter((directory) => !this.seen.has(directory));
+    for (const directory of added) this.seen.add(directory);
+    const found = added.length === 0 ? [] : await readFilesIn(added, this.place);
+    if (found.length === 0) return;
+    this.files.push(...found);
+    this.rules = await arrangeRules(this.files, this.place, this.trust);
+  }
+
+  /** The directories from the one below the working directory down to those that contain these paths. */
+  listDirectories(paths: readonly string[]): string[] {
+    const { cwd } = this.place;
+    const found = new Set<string>();
+    for (const path of paths.filter((each) => isInside(each, cwd)))
+      for (
+        let directory = path;
+        directory !== cwd && directory !== dirname(directory);
+        directory = dirname(directory)
+      )
+        found.add(directory);
+    return [...found];
+  }
 }
 
 async function arrangeRules(
@@ -127,9 +168,12 @@ async function findFiles({ cwd, root, environment }: RulePlace): Promise<RuleFil
 
 /** Those of the directories below the working directory. */
 async function findNested({ cwd, root, environment }: RulePlace): Promise<RuleFile[]> {
+  return readFilesIn(findDirectoriesBelow(cwd), { root, environment });
+}
+
+function findDirectoriesBelow(cwd: string): string[] {
   const directories = findNestedDirectories(cwd, ["."]).map(({ path }) => path);
-  const below = directories.filter((directory) => directory !== cwd);
-  return readFilesIn(below, { root, environment });
+  return directories.filter((directory) => directory !== cwd);
 }
 
 /** The rules of the instruction files in these directories of the project, each without its imports. */

@@ -1,3 +1,4 @@
+import { HIDDEN, isKnown, UNKNOWN } from "./shell/text-value.ts";
 import type { CommandPattern } from "./types.ts";
 
 /** A call of a program, as far as its words are known. */
@@ -6,12 +7,36 @@ export interface Call {
   words: readonly string[];
   /** The words of the programs that start it, such as `uv run`. */
   behind?: readonly string[] | undefined;
+  /** `NAME=value` before it. */
+  assignments?: readonly string[] | undefined;
 }
 
+/** Programs that only print or search what their words say, whatever it is. */
+const TEXT_PROGRAMS: ReadonlySet<string> = new Set([
+  "echo",
+  "printf",
+  "grep",
+  "egrep",
+  "rg",
+  "ag",
+  "man",
+  "cat",
+  "read",
+]);
+
 /** True if a call is one of the pattern's, whatever its branch. */
-export function matchesCall({ words, behind = [] }: Call, pattern: CommandPattern): boolean {
+export function matchesCall(
+  { words, behind = [], assignments = [] }: Call,
+  pattern: CommandPattern,
+): boolean {
   const [program = "", ...rest] = pattern.words;
-  if (program !== "" && toProgram(words[0] ?? "") !== toProgram(program)) return false;
+  const called = toProgram(words[0] ?? "");
+  // A module is the same one whichever version runs it.
+  const own = rest[0] === "-m" ? called.replace(/^python\d$/, "python") : called;
+  if (program !== "" && !mayBe(own, toProgram(program))) return false;
+  // A program that is not known at all is the refused one if its words are.
+  if (own === UNKNOWN && rest.length === 0) return false;
+  if (program === "" && TEXT_PROGRAMS.has(own)) return false;
   if (
     pattern.unlessBehind !== undefined &&
     behind.some((each) => each.startsWith(pattern.unlessBehind ?? ""))
@@ -21,7 +46,15 @@ export function matchesCall({ words, behind = [] }: Call, pattern: CommandPatter
   if (after === undefined) return false;
   if (pattern.needsOperand && !words.slice(after).some((word) => !word.startsWith("-"))) return false;
   const { options } = pattern;
-  return options === undefined || options.some((option) => hasOption(words, option));
+  return options === undefined || options.some((option) => hasOption([...words, ...assignments], option));
+}
+
+/** True if a word is the wanted one, or may be it as far as it is known. */
+function mayBe(word: string, wanted: string): boolean {
+  if (word === wanted || word === UNKNOWN || word === HIDDEN) return true;
+  if (isKnown(word)) return false;
+  const parts = word.split(/[\uE000\uE001]+/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "s").test(wanted) && parts.join("").length > 1;
 }
 
 /** Without a directory and a version: `/usr/bin/python3.12` is `python3`. */
@@ -39,7 +72,8 @@ function findOperands(words: readonly string[], from: number, wanted: readonly s
   if (next === undefined) return from;
   const word = words[from];
   if (word === undefined) return undefined;
-  if (word === next) return findOperands(words, from + 1, rest);
+  if (word === UNKNOWN) return findOperands(words, from + 1, wanted);
+  if (word === next || mayBe(word, next)) return findOperands(words, from + 1, rest);
   if (!word.startsWith("-") && !/^[+@]/.test(word)) return undefined;
   return (
     findOperands(words, from + 1, wanted) ??

@@ -1,0 +1,221 @@
+import { basename, isAbsolute, join } from "node:path";
+import { hasOption } from "./match-command.ts";
+import { isKnown } from "./shell/text-value.ts";
+
+/** What a call writes, creates, removes or reads, as far as its words say it; paths are as written. */
+export interface TouchedPaths {
+  /** Changed, created or removed. */
+  written: readonly string[];
+  /** Removed or moved with everything below. */
+  removed: readonly string[];
+  /** Operands that may be files that it reads. */
+  read: readonly string[];
+}
+
+const NOTHING: TouchedPaths = { written: [], removed: [], read: [] };
+
+/** Programs of which every operand is written. */
+const WRITERS: ReadonlySet<string> = new Set([
+  "touch",
+  "mkdir",
+  "truncate",
+  "tee",
+  "sponge",
+  "ed",
+  "ex",
+  "mkfifo",
+  "patch",
+  "vim",
+  "vi",
+  "nvim",
+  "nano",
+  "emacs",
+  "dos2unix",
+  "unix2dos",
+]);
+const REMOVERS: ReadonlySet<string> = new Set(["rm", "rmdir", "unlink", "shred", "trash", "rimraf"]);
+/** Programs that write their last operand, or into it. */
+const COPIERS: ReadonlySet<string> = new Set(["cp", "install", "ln", "rsync", "scp", "ditto"]);
+/** Programs that rewrite files with one of these options. */
+const REWRITERS: Readonly<Record<string, readonly string[]>> = {
+  sed: ["-i", "--in-place"],
+  gsed: ["-i"],
+  perl: ["-i"],
+  ruby: ["-i"],
+  prettier: ["--write", "-w"],
+  eslint: ["--fix"],
+  biome: ["--write", "--apply", "--fix"],
+  gofmt: ["-w"],
+  goimports: ["-w"],
+  shfmt: ["-w"],
+  yq: ["-i"],
+  sd: [],
+  black: [],
+  isort: [],
+  rustfmt: [],
+};
+/** Options whose value is a file that is written. */
+const OUTPUT = /^(?:-o|-O|--output|--out|--out-?file|--outfile|--output-document|-of)$/;
+/** Programs whose words are no files. */
+const NO_FILES: ReadonlySet<string> = new Set([
+  "echo",
+  "printf",
+  "export",
+  "alias",
+  "cd",
+  "set",
+  "test",
+  "[",
+  "npm",
+  "yarn",
+  "pnpm",
+  "bun",
+  "git",
+  "gh",
+  "kill",
+  "which",
+  "command",
+  "type",
+]);
+
+/** @param isDirectory of a path as written. */
+export function findTouchedPaths(
+  words: readonly string[],
+  isDirectory: (path: string) => boolean,
+): TouchedPaths {
+  const [program = "", ...args] = words;
+  const operands = args.filter((word) => !word.startsWith("-") && word !== "");
+  const outputs = args.flatMap((word, index) => {
+    const [name = "", ...value] = word.split("=");
+    if (program === "dd" && name === "of") return [value.join("=")];
+    if (
+      !OUTPUT.test(name) ||
+      (/^(?:grep|rg|set|ps|bash|sh|ssh|mount|find|test|git|tar|ls|sort)$/.test(program) &&
+        !(program === "sort" && name === "-o"))
+    )
+      return [];
+    return value.length > 0
+      ? [value.join("=")]
+      : args[index + 1] === undefined
+        ? []
+        : [args[index + 1] ?? ""];
+  });
+  const read = NO_FILES.has(program)
+    ? []
+    : [
+        ...operands,
+        ...args.filter((word) => /^-.*=./.test(word)).map((word) => word.slice(word.indexOf("=") + 1)),
+      ];
+  if (program === "git") return findGitPaths(args, operands, isDirectory);
+  if (REMOVERS.has(program)) return { written: outputs, removed: operands, read: [] };
+  if (program === "mv" || program === "rename")
+    return {
+      written: withNames(operands, isDirectory),
+      removed: operands.slice(0, -1),
+      read: operands,
+    };
+  if (WRITERS.has(program)) return { written: [...operands, ...outputs], removed: [], read };
+  if (COPIERS.has(program)) {
+    const target = optionValue(args, /^(?:-t|--target-directory)$/);
+    return {
+      written:
+        target === undefined
+          ? withNames(operands, isDirectory)
+          : [target, ...operands.map((path) => join(target, basename(path)))],
+      removed: [],
+      read,
+    };
+  }
+  const rewriting = Object.hasOwn(REWRITERS, program) ? REWRITERS[program] : undefined;
+  if (
+    rewriting &&
+    (rewriting.length === 0 ||
+      rewriting.some((option) =>
+        args.some(
+          (word) =>
+            word === option ||
+            word.startsWith(`${option}=`) ||
+            (option.length === 2 && /^-[A-Za-z.]*$/.test(word) && word.includes(option.slice(1))) ||
+            (option === "-i" && /^-i/.test(word)),
+        ),
+      ))
+  )
+    return { written: [...withoutScript(program, args, operands), ...outputs], removed: [], read };
+  if (program === "find" || program === "fd") return findDeleted(args, operands);
+  if (
+    program === "tar" &&
+    args.some((word, index) => (/^-?[a-zA-Z]*x/.test(word) && index === 0) || word === "--extract")
+  )
+    return { written: [optionValue(args, /^(?:-C|--directory)$/) ?? "."], removed: [], read: [] };
+  if (program === "unzip")
+    return { written: [optionValue(args, /^-d$/) ?? "."], removed: [], read: operands.slice(0, 1) };
+  return { written: outputs, removed: [], read };
+}
+
+/** What `find -delete` removes: with a condition, some of what is below. */
+function findDeleted(args: readonly string[], operands: readonly string[]): TouchedPaths {
+  if (!args.includes("-delete")) return { written: [], removed: [], read: operands };
+  const first = args.findIndex((word) => word.startsWith("-"));
+  const places = args.slice(0, first);
+  const isAll = !args.some((word) =>
+    /^-(?:i?name|i?path|i?regex|type|newer|size|[mac]time|empty)$/.test(word),
+  );
+  return { written: places, removed: isAll ? places : [], read: places };
+}
+
+/** The operands of an editor of streams without its program. */
+function withoutScript(
+  program: string,
+  args: readonly string[],
+  operands: readonly string[],
+): readonly string[] {
+  const scripts = args.flatMap((word, index) =>
+    /^(?:-[a-zA-Z]*[eE]|-f|--expression|--file)$/.test(word) ? [args[index + 1]] : [],
+  );
+  if (scripts.length > 0) return operands.filter((word) => !scripts.includes(word));
+  const isInline = args.some((word) => /^(?:-e.|--expression=|--file=|-f.)/.test(word));
+  const count = program === "sd" ? 2 : /^(?:g?sed|yq)$/.test(program) && !isInline ? 1 : 0;
+  return operands.slice(count);
+}
+
+/** The files that git changes in the working tree by their names. */
+function findGitPaths(
+  args: readonly string[],
+  operands: readonly string[],
+  isDirectory: (path: string) => boolean,
+): TouchedPaths {
+  const [command = "", ...rest] = operands;
+  const end = args.indexOf("--");
+  const named = end < 0 ? rest : args.slice(end + 1);
+  if (command === "rm") return { written: [], removed: named, read: [] };
+  if (command === "mv")
+    return { written: withNames(rest, isDirectory), removed: rest.slice(0, -1), read: [] };
+  if (command === "restore")
+    return hasOption(["git", ...args], "--staged") && !hasOption(["git", ...args], "--worktree")
+      ? NOTHING
+      : { written: named, removed: [], read: [] };
+  if (command === "checkout") return { written: end < 0 ? rest.slice(1) : named, removed: [], read: [] };
+  if (command === "show" || command === "diff" || command === "blame" || command === "cat-file")
+    return { written: [], removed: [], read: rest.map((word) => word.replace(/^[^:]*:/, "")) };
+  return NOTHING;
+}
+
+/** The destination, and what lies in it afterwards if it is a directory. */
+function withNames(operands: readonly string[], isDirectory: (path: string) => boolean): string[] {
+  const target = operands.at(-1);
+  if (target === undefined || operands.length < 2) return [];
+  if (operands.length === 2 && !target.endsWith("/") && !isDirectory(target)) return [target];
+  return [target, ...operands.slice(0, -1).map((path) => join(target, basename(path)))];
+}
+
+function optionValue(args: readonly string[], option: RegExp): string | undefined {
+  const at = args.findIndex((word) => option.test(word.split("=", 1)[0] ?? ""));
+  if (at < 0) return undefined;
+  return args[at]?.includes("=") ? args[at]?.replace(/^[^=]*=/, "") : args[at + 1];
+}
+
+/** Makes a path absolute; undefined if it is not known, or no path. */
+export function toAbsolutePath(path: string, cwd: string): string | undefined {
+  if (path === "" || !isKnown(path) || path.length > 4_096) return undefined;
+  return isAbsolute(path) ? path : join(cwd, path);
+}

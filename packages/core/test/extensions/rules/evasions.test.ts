@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { PlaceRules } from "../../../src/extensions/rules/find-rules.ts";
+import { SessionRules } from "../../../src/extensions/rules/session-rules.ts";
+import { EVASION_FILES, type Evasion, listEvasions } from "../../support/rule-evasions.ts";
+import { makeTempDir } from "../../support/temp-dir.ts";
+
+const top = makeTempDir();
+const project = join(top, "project");
+const environment = { HOME: join(top, "home"), PATH: process.env.PATH };
+
+beforeAll(() => mkdirSync(join(project, ".git"), { recursive: true }));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+async function isRefused({ rule, line, files }: Pick<Evasion, "rule" | "line" | "files">): Promise<boolean> {
+  rmSync(project, { recursive: true, force: true });
+  const all = { ".git/HEAD": "ref: refs/heads/work\n", ...EVASION_FILES, ...files };
+  for (const [path, text] of Object.entries(all)) {
+    mkdirSync(dirname(join(project, path)), { recursive: true });
+    writeFileSync(join(project, path), text);
+  }
+  const place = { cwd: project, root: project, environment, settings: { rule } };
+  const found = await PlaceRules.open(place, { selectTrusted: async (_, items) => [...items] });
+  const session = new SessionRules({ cwd: project, root: project, environment }, found);
+  return (await session.check({ toolName: "bash", input: { command: line } })) !== undefined;
+}
+
+test("more than 300 lines that evade a rule are all refused", async () => {
+  const evasions = listEvasions();
+  expect(evasions.length).toBeGreaterThanOrEqual(300);
+  const missed: string[] = [];
+  for (const evasion of evasions)
+    if (!(await isRefused(evasion))) missed.push(`${evasion.rule} ${evasion.family}: ${evasion.line}`);
+  expect(missed).toEqual([]);
+}, 120_000);
+
+describe("what only looks like it is not refused", () => {
+  const cases: readonly (readonly [rule: string, line: string])[] = [
+    ["Never push.", "git log --grep push"],
+    ["Never push.", "git stash list; git diff origin/push"],
+    ["Never push.", "echo 'do not git push'"],
+    ["Never push.", "grep -rn 'git push' docs"],
+    ["Never push.", "cat > notes.md <<'END'\ngit push\nEND"],
+    ["Never push.", "git commit -m 'explain git push'"],
+    ["Never push.", "git commit -m \"$(cat <<'END'\ndocs: why git push is refused\nEND\n)\""],
+    ["Never push.", 'eval "$(ssh-agent -s)"'],
+    ["Never push.", "python3 -c 'print(\"git push\")'"],
+    ["Never push.", "curl -s https://example.com | head"],
+    ["Never push to main.", "git push origin work"],
+    ["Never push to main.", "git push"],
+    ["Never push to main.", "git push -u origin HEAD"],
+    ["Use bun, not npm.", "ls node_modules/npm; cat npm-debug.log"],
+    ["Use bun, not npm.", "bun run npm-check"],
+    ["Never use --no-verify.", "grep -rn -- --no-verify ."],
+    ["Never use --no-verify.", "git commit -am 'say -n'"],
+    ["Never run `git reset --hard`.", "git reset HEAD a.ts"],
+    ["`rm -rf` is forbidden.", "rm -r old"],
+    ["Use `uv run pytest` instead of `pytest`.", "uv run pytest -q"],
+    ["Do not edit `generated/`.", "cat generated/a.ts | sed s/1/2/ > /tmp/out.ts"],
+    ["Do not edit `generated/`.", "cp generated/a.ts src/c.ts"],
+    ["Do not edit `generated/`.", "find . -name '*.tmp' -delete"],
+    ["Do not edit `generated/`.", "rm src/a.ts"],
+    ["Only modify files under `src/`.", "sed -i 's/a/b/' src/a.ts && echo x > /dev/null"],
+    ["Only modify files under `src/`.", "perl -pi -e 's/a/b/' src/a.ts"],
+    ["Do not create new markdown files.", "rm -f old.md"],
+    ["No new dependencies.", "npm install"],
+    ["No new dependencies.", "npm ci && pip install -r requirements.txt && pip install -e ."],
+    ["Commit messages follow Conventional Commits.", "git commit --amend --no-edit"],
+    ["Commit messages follow Conventional Commits.", 'git commit -m "fix(core): $WHAT"'],
+    ["Branch names must start with `feature/`.", "git branch -d old; git branch --list"],
+  ];
+  test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
+    expect(await isRefused({ rule, line, files: {} })).toBe(false);
+  });
+});
+
+describe("further ways that are refused", () => {
+  const cases: readonly (readonly [rule: string, line: string])[] = [
+    ["Never push.", "$UNKNOWN_PROGRAM push"],
+    ["Never push to main.", "git push origin HEAD:main"],
+    ["Never push to main.", "git push origin +work:refs/heads/main"],
+    ["Never push to main.", "git push --all"],
+    ["Never push to main.", "git checkout main && git push"],
+    ["Never use --no-verify.", "git commit -nm x"],
+    ["Never use --no-verify.", "git commit --no-veri -m x"],
+    ["Never use --no-verify.", "git -c core.hooksPath=/dev/null commit -m x"],
+    ["Use `uv run pytest` instead of `pytest`.", "python3 -m pytest -q"],
+    ["No new dependencies.", "pip install requests"],
+    ["No new dependencies.", "bun add -d left-pad"],
+    ["No new dependencies.", "npm pkg set dependencies.left-pad=1"],
+    ["No new dependencies.", "sed -i 's/{}/{\"a\":1}/' package.json"],
+    ["Commit messages follow Conventional Commits.", "git commit -am 'added things'"],
+    ["Commit messages follow Conventional Commits.", "git commit"],
+    ["No emojis in commit messages.", "git commit -m 'feat: 🎉'"],
+    ["Keep the commit subject line under 72 characters.", `git commit -m '${"x".repeat(72)}'`],
+    ["Branch names must start with `feature/`.", "git switch -c other"],
+    ["Branch names must start with `feature/`.", "git branch other"],
+    ["Never read or print `.env` files.", "cat .env"],
+    ["Never read or print `.env` files.", "grep KEY < .env"],
+    ["Only modify files under `src/`.", "echo x > README.md"],
+  ];
+  test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
+    expect(await isRefused({ rule, line, files: {} })).toBe(true);
+  });
+});
