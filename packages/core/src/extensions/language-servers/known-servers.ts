@@ -132,11 +132,13 @@ export function findInPath(
 
 /** True for an executable file that is a server. */
 export function isServer(path: string): boolean {
+  // Of the many paths that are tried, almost all are missing, and an exception takes longer.
+  if (!existsSync(path)) return false;
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile() && (basename(path) !== "tsc" || hasServer(path));
   } catch {
-    return false; // Missing, or not executable.
+    return false; // Not executable, or no package of TypeScript.
   }
 }
 
