@@ -6,6 +6,7 @@ import { evidence } from "./evidence.ts";
 import { history } from "./history.ts";
 import { jobs } from "./jobs.ts";
 import { mcp } from "./mcp.ts";
+import { rules } from "./rules.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
@@ -37,6 +38,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   jobs,
   subagents,
   evidence,
+  rules,
   compaction,
   recall,
   knowledge,
