@@ -39,6 +39,17 @@ test("a failed call is shown with its error, a successful one not at all", () =>
   expect(describeProgress({ ...end, isError: false })).toBeUndefined();
 });
 
+test("what formatters and language servers say about an edit is shown below it", () => {
+  const report = `Formatted by prettier: 1 line changed\n${Array.from({ length: 30 }, (_, index) => `a.ts:${index}:1: \x1b[31merror`).join("\n")}`;
+  const end = { type: "tool_end", ...CALL, toolName: "edit", output: "Edited", isError: false } as const;
+  const lines = describeProgress({ ...end, metadata: { report } })?.split("\n") ?? [];
+  expect(lines.slice(0, 2)).toEqual([
+    "  Formatted by prettier: 1 line changed",
+    "  a.ts:0:1: \\x1b[31merror",
+  ]);
+  expect(lines.slice(23)).toEqual(["  a.ts:22:1: \\x1b[31merror", "  7 more lines"]);
+});
+
 test("notices, including those of retries, and errors that do not end the run are shown", () => {
   const events: AgentEvent[] = [
     { type: "notice", level: "info", code: "a", message: "for information" },

@@ -121,7 +121,7 @@ export function describeProgress(event: AgentEvent): string | undefined {
     case "tool_end":
       return event.isError
         ? toSingleLine(`${event.toolName} failed: ${event.output}`, MAX_COLUMNS)
-        : undefined;
+        : describeReport(event.metadata?.report);
     case "message_end":
       return describeWebSearches(event.message);
     case "todo":
@@ -158,6 +158,20 @@ export function describeProgress(event: AgentEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+// What a formatter has changed, and the new errors, of which there are at most 20 lines.
+const MAX_REPORT_LINES = 24;
+
+/** What formatters and language servers say about an edit, a line each. */
+function describeReport(report: unknown): string | undefined {
+  if (typeof report !== "string") return undefined;
+  const lines = report.split("\n");
+  const more = lines.length - MAX_REPORT_LINES;
+  return [
+    ...lines.slice(0, MAX_REPORT_LINES).map((line) => `  ${toSingleLine(line, MAX_COLUMNS)}`),
+    ...(more > 0 ? [`  ${more} more lines`] : []),
+  ].join("\n");
 }
 
 /** The calls of a sub-agent, under those of the conversation. */
