@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { loadDiligentConfig } from "../../../src/config/loader.ts";
 import { trustProject } from "../../../src/config/trust.ts";
@@ -23,15 +31,26 @@ function setUp(
   stage.configure({});
   const program = join(directory(stage), "pyright-langserver");
   mkdirSync(dirname(program), { recursive: true });
-  // A checkout below /tmp is not visible in the sandbox.
+  // A checkout below /tmp is not visible in the sandbox, and neither is a Bun below /tmp.
   const source = join(stage.project, "server.ts");
   copyFileSync(SERVER, source);
+  const bun = join(stage.project, ".git", "bun");
+  linkOrCopy(process.execPath, bun);
   const args = ["pull", ...behaviours].map((each) => ` '${each}'`).join("");
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${source}'${args}\n`);
+  writeFileSync(program, `#!/bin/sh\nexec '${bun}' '${source}'${args}\n`);
   chmodSync(program, 0o755);
   stage.environment.PATH = `${join(stage.home, "bin")}:/usr/bin:/bin`;
   writeFileSync(join(stage.project, "a.py"), "one\ntwo\n");
   return { ...stage, program };
+}
+
+/** Copies a large file only to another file system. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
 }
 
 const inPath = ({ home }: ServerStage) => join(home, "bin");
