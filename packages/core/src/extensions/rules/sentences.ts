@@ -161,7 +161,7 @@ function splitSentences({ text, lines }: Block): { text: string; line: number }[
   return found;
 }
 
-/** Without the marks of emphasis and links; code stays as it is. */
+/** Without the marks of emphasis and links, with plain apostrophes; code stays as it is. */
 function withoutEmphasis(text: string): string {
   return text
     .split(/(`[^`]*`)/)
@@ -171,6 +171,7 @@ function withoutEmphasis(text: string): string {
         : part
             .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
             .replace(/\*\*|__|~~/g, "")
+            .replace(/’/g, "'")
             .replace(/(^|[\s("'])[*_](?=\S)/g, "$1")
             .replace(/(\S)[*_](?=$|[\s.,;:!?)"'])/g, "$1"),
     )

@@ -27,6 +27,11 @@ describe("the wordings of instruction files", () => {
   });
 });
 
+test("a typographic apostrophe is one", () => {
+  expect(guardsOf("Don’t push.")).toEqual(guardsOf("Don't push."));
+  expect(guardsOf("Don’t push.").join("")).not.toBe("");
+});
+
 describe("what leaves a doubt is not enforced, with the reason", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["Should I never push?", "it is a question"],
