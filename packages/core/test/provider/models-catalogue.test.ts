@@ -56,6 +56,7 @@ describe("a known model", () => {
       outputCostPer1M: 1,
       cacheReadCostPer1M: 0.25,
       thinking: "adaptive",
+      defersTools: true,
     });
   });
 });
