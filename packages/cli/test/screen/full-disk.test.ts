@@ -61,8 +61,7 @@ testUnless(obstacle)(
     const roles = readSessionFile(path).entries.map((entry) =>
       entry.type === "message" ? entry.message.role : entry.type,
     );
-    expect(roles.join(" ")).toBe(
-      "user assistant user assistant tool_result assistant user assistant user assistant",
-    );
+    const turn = "user request assistant";
+    expect(roles.join(" ")).toBe([turn, turn, "tool_result request assistant", turn, turn].join(" "));
   },
 );
