@@ -25,6 +25,7 @@ export type KeyName = keyof typeof KEYS;
 
 // A question accepts no answer before somebody could have seen it.
 const GUARD_MS = 420;
+const TOO_EARLY = "The question just appeared: press the key again";
 
 export interface ScreenOptions extends PtyOptions {
   /** The model's replies, one per request. */
@@ -47,6 +48,7 @@ export class ScreenSession implements AsyncDisposable {
   readonly program: PtyProgram;
   private readonly isOwnPlace: boolean;
   private isCrashed = false;
+  private isOver = false;
 
   constructor(options: ScreenOptions = {}) {
     const { turns, summaries, contextWindow, args = [] } = options;
@@ -90,6 +92,20 @@ export class ScreenSession implements AsyncDisposable {
     await this.shows(/y yes|↓ or Space/);
     await Bun.sleep(GUARD_MS);
     this.program.send(key);
+    void this.repeatTooEarly(key);
+  }
+
+  /** Does what the program asks for: a busy machine may have shown the question later than it seemed. */
+  private async repeatTooEarly(key: string): Promise<void> {
+    const isAsked = () =>
+      !this.isOver && this.program.terminal.screen().some((row) => row.includes(TOO_EARLY));
+    for (let look = 0; look < 50 && !this.isOver; look++) {
+      await Bun.sleep(GUARD_MS / 4);
+      if (!isAsked()) continue;
+      await Bun.sleep(GUARD_MS);
+      if (isAsked()) this.program.send(key);
+      return;
+    }
   }
 
   /** Allows `subject` permanently, with the key for the scope, and confirms what is stored. */
@@ -172,6 +188,7 @@ export class ScreenSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.isOver = true;
     await this.program[Symbol.asyncDispose]();
     if (this.isOwnPlace) this.place.remove();
     const found = findForeignBytes(this.program.bytes);
