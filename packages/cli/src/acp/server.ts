@@ -111,7 +111,7 @@ class AcpServer {
     await session.close();
   }
 
-  /** Deletes the file of a session. @throws RequestError if there is none. */
+  /** Deletes the file of a session. @throws RequestError if the session has no file. */
   async delete(sessionId: string): Promise<void> {
     const open = this.sessions.get(sessionId);
     if (open) await this.close(sessionId);

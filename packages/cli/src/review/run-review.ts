@@ -33,7 +33,7 @@ export interface ReviewOptions {
   showsProgress: boolean;
 }
 
-/** What a review has found, or why there is none: the exit code, after a message on stderr. */
+/** What a review has found, or why it did not happen: the exit code, after a message on stderr. */
 export type ReviewOutcome = { findings: Finding[]; changes: Changes } | { exitCode: number };
 
 /**

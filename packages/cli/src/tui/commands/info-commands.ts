@@ -235,7 +235,7 @@ function showKeys(keys: readonly string[]): string {
 const EDIT_KNOWLEDGE = /^edit\s+(\S+)\s+(.+)$/s;
 
 /**
- * `/knowledge`: opens the list of this project's knowledge, or says that there is none; `/knowledge review` opens what
+ * `/knowledge`: opens the list of this project's knowledge, or says that the list is empty; `/knowledge review` opens what
  * waits for a decision; `/knowledge edit ID TEXT` replaces an entry.
  * @throws Error for any other argument.
  */

@@ -15,7 +15,7 @@ interface ClipboardOptions {
   directory: string;
 }
 
-/** The file of the image, or why there is none, as a message for the user. */
+/** The file of the image, or why no file was written, as a message for the user. */
 type ClipboardImage = { path: string } | { error: string };
 
 const TIMEOUT_MS = 5_000;
@@ -47,7 +47,7 @@ export async function saveClipboardImage(options: ClipboardOptions): Promise<Cli
   }
 }
 
-/** Each prints the image of the clipboard as PNG, and fails if there is none. */
+/** Each prints the image of the clipboard as PNG, and fails if the clipboard holds no image. */
 function chooseProgram({ environment, platform }: ClipboardOptions): string[] {
   if (platform === "darwin") return ["pngpaste", "-"];
   if (environment.WAYLAND_DISPLAY) return ["wl-paste", "--no-newline", "--type", "image/png"];

@@ -41,7 +41,7 @@ export class Spending {
     for (const file of this.files()) file.add(cost);
   }
 
-  /** The limit that is reached, as a sentence; undefined if there is none. */
+  /** The limit that is reached, as a sentence; undefined while none is reached. */
   findReached(reserved = 0): string | undefined {
     const { day, project } = this.limits;
     const [ofDay, ofProject] = this.files();

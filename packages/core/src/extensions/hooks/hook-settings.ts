@@ -94,7 +94,7 @@ function readGroup(group: unknown, { event, origin, parsed }: Reading): void {
   }
 }
 
-/** The action, or why there is none: a clause. */
+/** The action, or a clause that says why nothing can be done. */
 function readAction(entry: unknown, { pluginRoot }: HookOrigin): Hook["action"] | string {
   if (!isRecord(entry)) return "it is not an object";
   if (entry.type === "command") {

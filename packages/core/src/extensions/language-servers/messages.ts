@@ -163,7 +163,7 @@ export function toLineAndColumn({ line, character }: z.infer<typeof position>): 
 const markup = z.union([z.string(), z.object({ value: z.string() })]);
 const hover = z.object({ contents: z.union([markup, z.array(markup)]) });
 
-/** The text of an answer about a name; empty if there is none. */
+/** The text of an answer about a name; empty if nothing was found. */
 export function readHover(result: unknown): string {
   const read = hover.safeParse(result);
   if (!read.success) return "";

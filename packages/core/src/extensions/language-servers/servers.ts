@@ -47,7 +47,7 @@ export class LanguageServers {
     );
   }
 
-  /** The server of a file; undefined if there is none. */
+  /** The server of a file; undefined if no server knows its language. */
   serverOf(path: string): LanguageServer | undefined {
     const definition = selectServer(
       this.servers.map((each) => each.definition),

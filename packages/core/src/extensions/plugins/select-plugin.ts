@@ -31,7 +31,7 @@ const PARTS = /^(?:skills|commands|agents)\/.|^hooks\/hooks\.json$|^\.mcp\.json$
 
 /**
  * Finds the plugin in a tree, and reads its files: the tree itself, or one of those that its marketplace lists.
- * @throws PluginError if there is none, or if it is not clear which.
+ * @throws PluginError if no plugin was found, or if several were.
  */
 export async function selectPlugin(tree: PluginTree, selection: Selection): Promise<SelectedPlugin> {
   const listed = await readJson(tree, MARKETPLACE_PATH);
