@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInjectedProject, takeFingerprint } from "../support/injected-project.ts";
 import { type Call, createDemands } from "../support/injections.ts";
@@ -100,6 +100,21 @@ describe("permissions in the user's configuration", () => {
     expect(outputs[0]).toBe(
       'Refused: the rule deny execute "mkdir" forbids it [rule]. Do not work around it.',
     );
+  });
+
+  test("deny what a trusted project allows", async () => {
+    place = createTemporaryProject({ sandbox: "off" });
+    configure({ permissions: [{ permission: "execute", pattern: "mkdir", action: "deny" }] });
+    place.write("diligent.jsonc", {
+      permissions: [{ permission: "execute", pattern: "*", action: "allow" }],
+    });
+    await runDiligent(place, ["trust", "--yes"]);
+    const { outputs } = await print([bash("mkdir made"), bash("touch touched")]);
+    expect(outputs[0]).toContain('the rule deny execute "mkdir" forbids it');
+    expect([existsSync(join(place.project, "made")), existsSync(join(place.project, "touched"))]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test("remove a tool from the model if they deny all its calls", async () => {

@@ -3,7 +3,7 @@ import { locateFile } from "../infrastructure/fs/read.ts";
 import { isInside } from "../infrastructure/fs/real-path.ts";
 import { type Environment, now } from "../infrastructure/runtime.ts";
 import { readProjectFile } from "./document.ts";
-import { readUserRules, surroundRules } from "./jsonc-edit.ts";
+import { surroundRules } from "./jsonc-edit.ts";
 import type { PermissionRule } from "./schema.ts";
 import { findProjectConfigPath, findUserConfigPath } from "./server-settings.ts";
 import { describeTrust, findTrustState, type TrustState } from "./trust.ts";
@@ -28,8 +28,7 @@ export interface AddedRules {
 /**
  * Adds rules whose order matters: of those that match, the last one decides. The rules that are there already stay
  * stronger, but for denials without an exception, which are added at the end: nothing that was refused or asked about
- * before is allowed now. A project's file that was trusted, or that did not exist, is trusted with the new content, unless
- * its list would replace rules of the user.
+ * before is allowed now. A project's file that was trusted, or that did not exist, is trusted with the new content.
  * @throws ConfigError or Error; nothing was written then.
  */
 export async function addImportedRules(
@@ -45,11 +44,10 @@ export async function addImportedRules(
   const path = await findProjectConfigPath(root);
   if (!isInside(locateFile(path).realPath, root))
     throw new Error(`${path} is a link out of the project; nothing was written.`);
-  const [trust, own] = await Promise.all([findSavedTrust(root, environment), readUserRules(environment)]);
+  const trust = await findSavedTrust(root, environment);
   const { before, now, sha256 } = await surroundRules({ path, environment, isShared: true }, select);
   const count = now.length - before.length;
-  const replacesOwn = before.length === 0 && own.rules.length > 0;
-  const mayTrust = count > 0 && !replacesOwn && (trust === "trusted" || trust === "none");
+  const mayTrust = count > 0 && (trust === "trusted" || trust === "none");
   const isTrusted = mayTrust && (await trustConfigFile({ root, environment, sha256 }));
   return { path, count, needsTrust: count > 0 && !isTrusted };
 }

@@ -102,8 +102,8 @@ export function interpretTrusted(
   const { config, document, skipped } = readConfig(file, { kind: "fill", environment }, "skip");
   const own = removeUserSettings(config, user);
   return {
-    ...{ config: own.config, document, skipped, extensions: config.extensions ?? [] },
-    ...{ untrusted: [], unknownModels: [], refused: own.ignored, extended: [] },
+    ...{ ...addUserRules(own.config, user), document, skipped, extensions: config.extensions ?? [] },
+    ...{ untrusted: [], unknownModels: [], refused: own.ignored },
   };
 }
 
@@ -115,13 +115,12 @@ export function interpretUntrusted(file: ConfigFile, context: RestrictionContext
   const nameInFile = (key: string) => document.locations.get(key)?.key ?? key;
   const leftOut = new Set(document.leftOut.filter((key) => !isUserSetting(key)));
   return {
-    config: safe.config,
+    ...addUserRules(safe.config, context.user),
     document,
     skipped,
     unknownModels: safe.unknownModels,
     untrusted: [...leftOut, ...safe.ignored.map(nameInFile)],
     refused: [...own.ignored.map(nameInFile), ...document.leftOut.filter(isUserSetting)],
-    extended: safe.extended,
     extensions: config.extensions ?? [],
     untrustedServers: own.config.mcpServers,
   };
@@ -145,8 +144,6 @@ export interface UnknownModel {
 interface RestrictedConfig {
   config: DiligentConfig;
   ignored: string[];
-  /** Lists that contain the user's own entries as well. */
-  extended: string[];
 }
 
 /** The configuration of a project that is not trusted. */
@@ -199,8 +196,21 @@ function removeUserSettings(
       ...(provider !== undefined && { provider: withoutKeys(provider) }),
     },
     ignored,
-    extended: [],
   };
+}
+
+/**
+ * The rules of a project are placed before those of the user, which therefore decide where both match: a project adds
+ * rules, trusted or not, and overrides none of the user's.
+ */
+function addUserRules(
+  project: DiligentConfig,
+  user: Readonly<DiligentConfig>,
+): Pick<ProjectSettings, "config" | "extended"> {
+  if (project.permissions === undefined || user.permissions === undefined)
+    return { config: project, extended: [] };
+  const permissions: PermissionRule[] = [...project.permissions, ...user.permissions];
+  return { config: { ...project, permissions }, extended: ["permissions"] };
 }
 
 type Servers = NonNullable<DiligentConfig["mcpServers"]>;
@@ -270,11 +280,8 @@ function removeUntrustedSettings(
       config.compaction.model = summaryModel;
   }
   const rules = permissions?.filter(({ action }, index) => keep(`permissions[${index}]`, action !== "allow"));
-  // Placed before the user's own rules, which therefore decide when both match.
-  if (rules !== undefined)
-    config.permissions = [...rules, ...(user.permissions ?? [])] satisfies PermissionRule[];
-  const extended = rules !== undefined && user.permissions !== undefined ? ["permissions"] : [];
-  return { config, ignored, extended, unknownModels };
+  if (rules !== undefined) config.permissions = rules;
+  return { config, ignored, unknownModels };
 }
 
 // From lax to strict. A project may choose the user's value, or the default, or a stricter one.

@@ -253,13 +253,10 @@ async function describeEffect(
 ): Promise<Pick<TrustDescription, "activates" | "refused">> {
   const user = (await readUserLayer(environment))?.config ?? {};
   // Read as a trusted file, so that errors are reported now.
-  const { config, refused } = interpretTrusted(file, { environment, user });
+  const { refused } = interpretTrusted(file, { environment, user });
   const { untrusted } = interpretUntrusted(file, { user, isKnownModel });
   const { locations } = readAsWritten(file);
   const activates = untrusted.map((key) => ({ key, value: showValue(key, locations.get(key)?.value) }));
-  if (config.permissions !== undefined && user.permissions !== undefined) {
-    activates.push({ key: "permissions", value: "the whole list, replacing your own rules" });
-  }
   return { activates, refused };
 }
 

@@ -102,10 +102,13 @@ describe("rules for a project", () => {
     expect(await place.active()).toEqual(["ask execute git push", "deny execute curl"]);
   });
 
-  test("wait for trust if their list would replace rules of the user", async () => {
+  test("apply without a further question beside rules of the user, which decide where both match", async () => {
     const place = placeWith({ user: { permissions: [rule("deny execute rm")] } });
-    expect((await place.add("project")).needsTrust).toBe(true);
-    expect(await place.active()).toEqual(["ask execute git push", "deny execute curl", "deny execute rm"]);
+    expect((await place.add("project")).needsTrust).toBe(false);
+    expect(await place.active()).toEqual([
+      ...["allow execute make", "ask execute git push", "deny execute curl"],
+      "deny execute rm",
+    ]);
   });
 
   test("are not written through a link that leads out of it", async () => {

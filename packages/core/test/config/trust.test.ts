@@ -34,7 +34,7 @@ describe("a trusted project's file", () => {
       approval: "auto",
       sandbox: "off",
     });
-    expect(config.permissions?.map(({ pattern }) => pattern)).toEqual(["filled", "secret/**", "*"]);
+    expect(config.permissions?.map(({ pattern }) => pattern)).toEqual(["filled", "secret/**", "*", "x"]);
     expect(config.provider?.anthropic).not.toHaveProperty("apiKey");
     expect(ignored).toEqual([
       "sandboxWritable",
@@ -124,6 +124,30 @@ describe("a trusted project's file", () => {
   });
 });
 
+describe("the rules of a trusted project", () => {
+  test("are added to those of the user, which decide where both match", async () => {
+    const place = makeConfigPlace();
+    const denial = { permission: "execute", pattern: "curl", action: "deny" } as const;
+    const everything = { permission: "execute", pattern: "*", action: "allow" } as const;
+    put(place.userFile, { permissions: [denial] });
+    put(place.projectFile, { permissions: [everything] });
+    await trust(place);
+    const { config, ignored, origins } = await loadDiligentConfig(place.project, place.environment);
+    expect(ignored).toEqual([]);
+    expect(config.permissions).toEqual([everything, denial]);
+    expect(origins.permissions).toBe(`${place.userFile}, ${place.projectFile}`);
+  });
+
+  test("are the only ones if the user has none", async () => {
+    const place = makeConfigPlace();
+    const rule = { permission: "execute", pattern: "make", action: "allow" } as const;
+    put(place.projectFile, { permissions: [rule] });
+    await trust(place);
+    const { config } = await loadDiligentConfig(place.project, place.environment);
+    expect(config.permissions).toEqual([rule]);
+  });
+});
+
 describe("describeTrust", () => {
   test("shows the exact directory and what would become active, with masked keys and unexpanded variables", async () => {
     const place = makeConfigPlace({ SECRET: "nonce" });
@@ -154,7 +178,6 @@ describe("describeTrust", () => {
       webSearch: "true",
       "compaction.model": '"scripted/plant.json"',
       "permissions[2]": '{"permission":"execute","pattern":"*","action":"allow"}',
-      permissions: "the whole list, replacing your own rules",
     });
     expect(JSON.stringify(description)).not.toMatch(/nonce|sk-planted/);
     expect(existsSync(place.trustFile)).toBe(false);
