@@ -408,31 +408,37 @@ const IN_PLACE_OPTION = /^(?:-([nErsuz]*)i(.*)|--in-place(?:=(.*))?)$/s;
 
 /**
  * Reads a call of sed that replaces in files. When the words mean something else to BSD sed, the suffix of the backup
- * has to be given.
+ * has to be given. An empty word after `-i` is no suffix for GNU sed but the script, and the script that follows it the
+ * name of a file: such a call has to be harmless in both readings.
  */
 function readSedInPlace(words: readonly Operand[]): EditReading {
   let suffix: string | undefined;
+  let hasEmptySuffix = false;
   const others: Operand[] = [];
-  for (const word of words) {
+  for (const [index, word] of words.entries()) {
     const [isInPlace, flags = "", short, long] = IN_PLACE_OPTION.exec(word.text) ?? [];
     if (isInPlace === undefined || word.names !== undefined) {
-      others.push(word);
+      const isSuffix = word.text === "" && words[index - 1]?.text === "-i";
+      if (isSuffix) hasEmptySuffix = true;
+      else others.push(word);
       continue;
     }
     if (suffix !== undefined) return { unsupported: "a repeated option" };
     suffix = short ?? long ?? "";
     if (flags !== "") others.push({ text: `-${flags}`, names: undefined });
   }
-  if (suffix === undefined || !/^[\w.~-]*$/.test(suffix) || (suffix === "" && platformName() !== "linux")) {
+  const isAmbiguous = suffix === "" && !hasEmptySuffix && platformName() !== "linux";
+  if (suffix === undefined || !/^[\w.~-]*$/.test(suffix) || isAmbiguous) {
     return { unsupported: "what follows the option -i" };
   }
   const read = readOptions(others, SED_IN_PLACE);
   if ("unsupported" in read) return read;
-  const { patterns, operands } = read;
+  const { patterns, operands, given } = read;
   if (patterns.length === 0 || !patterns.every((script) => isPlainScript(script, { mayInsert: true }))) {
     return { unsupported: "its script" };
   }
-  const files = operands.flatMap(namesOf);
+  const isOperand = !given.has("e") && !given.has("--expression");
+  const files = [...(hasEmptySuffix && isOperand ? patterns : []), ...operands.flatMap(namesOf)];
   const backups = suffix === "" ? [] : files.map((file) => file + suffix);
   return { use: { kind: "make", targets: [...files, ...backups], readsContent: true, statPaths: [] } };
 }
