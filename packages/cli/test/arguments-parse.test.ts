@@ -280,7 +280,7 @@ describe("a single word on the command line", () => {
     ["Knowledge", "knowledge"],
     ["model", "models"],
     ["unod", "undo"],
-    ["histroy", "sessions"],
+    ["histroy", "history"],
     ["lsit", "--list"],
   ])("%s is not a prompt, since %s is a command", (word, command) => {
     const hint = `unknown command "${word}"; did you mean diligent ${command}? To send it as a prompt:`;
@@ -301,7 +301,7 @@ describe("a single word on the command line", () => {
     ["doctr", "doctor"],
     ["sessoins", "sessions"],
     ["unod", "undo"],
-    ["histroy", "sessions"],
+    ["histroy", "history"],
     ["lsit", "--list"],
     ["upadte", "doctor, which says whether a newer version is out"],
   ])("-p %s is refused as a typo, since %s is a command", (word, command) => {

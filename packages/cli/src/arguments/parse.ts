@@ -380,7 +380,6 @@ const MEANT: ReadonlyMap<string, string> = new Map([
   ["auth", "diligent login"],
   ["signout", "diligent logout"],
   ["settings", "diligent config"],
-  ["history", "diligent sessions"],
   ["commands", "diligent help"],
   ["man", "diligent help"],
 ]);
