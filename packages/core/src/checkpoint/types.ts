@@ -50,7 +50,7 @@ export interface UnlikePath {
 /** The progress of a restoration: it first checks every path, then restores the paths, or reverts them after a stop. */
 export interface MoveProgress {
   doing: "look" | "restore" | "rollBack";
-  /** The number of `total` paths, or of steps with them. */
+  /** The number of `total` paths that are done. */
   done: number;
   total: number;
 }

@@ -189,7 +189,7 @@ export class SessionInstructions {
   }
 
   private async extend(result: ToolResult, call: NonNullable<MarkedResult["call"]>): Promise<ToolResult> {
-    // A command that reports an error has worked with its files all the same.
+    // A command that reports an error may also have worked with its files.
     if (result.isError && call.name !== "bash") return result;
     const warnings: ConfigWarning[] = [];
     const found = await this.findNested(call, (warning) => {

@@ -16,8 +16,8 @@ export { createWebFetchTool } from "./web-fetch.ts";
 /** Which of the tools the model is told of. */
 export interface ToolOptions extends BashToolOptions {
   /**
-   * True while the model is one that knows `apply_patch`, which then takes the place of `edit` and `write`; these can be
-   * called all the same. Without this function there is no such tool.
+   * True while the model is one that knows `apply_patch`, which then takes the place of `edit` and `write`, which can
+   * still be called. Without this function there is no such tool.
    */
   offersPatches?: () => boolean;
   /** See `OfferOptions`. */

@@ -11,7 +11,7 @@ export type JobOutputArguments = z.output<JobOutputParameters>;
 
 /** Whether the model is told of the tools for commands in the background. */
 export interface JobToolOptions {
-  /** False where a model's window has no room for their descriptions; they can be called all the same. */
+  /** False where a model's window has no room for their descriptions; they can still be called. */
   offersJobs?: boolean;
 }
 

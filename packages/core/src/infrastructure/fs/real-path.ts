@@ -222,7 +222,7 @@ export function pathForChildrenOf(descriptor: number, descriptors = DESCRIPTORS)
  */
 export function assertOpenedAt(descriptor: number, realPath: string, descriptors = DESCRIPTORS): void {
   const opened = pathOfDescriptor(descriptor, descriptors);
-  // A file that was replaced after it was opened had the expected path all the same.
+  // Even a file that was replaced after it was opened had the expected path.
   const isThere = opened === realPath || opened === `${realPath} (deleted)`;
   if (opened === undefined ? !isStillAt(descriptor, realPath) : !isThere) {
     throw new MovedPathError(realPath);

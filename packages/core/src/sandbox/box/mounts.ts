@@ -32,7 +32,7 @@ export interface SandboxMounts {
 interface MountInput
   extends Pick<OwnMountsInput, "roots" | "linkedGitDirectories" | "settledGitDirectories"> {
   look: ProtectedFileScan;
-  /** What the command may change and read all the same. */
+  /** What the command may change and read although it is protected or hidden. */
   access?: ProtectedAccess | undefined;
   /** Additional files of the project that commands may not read. */
   projectSecrets: readonly string[];

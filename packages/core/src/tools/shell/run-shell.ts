@@ -146,7 +146,7 @@ async function runOnce({
   }
 }
 
-/** A command that ended while it was being started in the background is a job all the same. */
+/** A command that ended while it was being started in the background still becomes a job. */
 function toEndedRest({ exitCode, signal }: CommandEnd): CommandRest {
   return {
     exited: Promise.resolve({ exitCode, signal }),
