@@ -58,9 +58,12 @@ describe.each([
   });
 
   test("a long command is not announced twice", async () => {
+    const call = { name: "bash", input: { command: "touch made; sleep 30" } };
+    place.write("script.json", { version: 1, turns: [{ toolCalls: [call] }] });
     const args = ["--model", "scripted/script.json", "--approval", "auto", ...options, "make it"];
     await using program = startInPty(place, args, { environment });
     await program.waitFor("bash");
+    await program.settle();
     const before = program.bytes.length;
     await Bun.sleep(500);
     expect(program.bytes.length).toBe(before);

@@ -40,8 +40,8 @@ test("! runs a command and shares it with the model, !! does not share it, and C
   await program.shown("private");
   program.type("!echo to''ld\r");
   await program.shown("told");
-  program.type("!sleep 30\r");
-  await Bun.sleep(200);
+  program.type("!touch began; sleep 30\r");
+  while (!existsSync(join(place.project, "began"))) await Bun.sleep(5);
   program.type("\x03");
   await program.shown("[interrupted; process group killed]");
   program.type("!\r");

@@ -157,11 +157,9 @@ describe("slash commands at the line prompt", () => {
   });
 
   test("wait for the run if they have to, and are repeated above their output", async () => {
-    place.write("script.json", { version: 1, turns: [{ text: "Slow.", delayMs: 600 }] });
+    place.write("script.json", { version: 1, turns: [{ text: "Slow.", delayMs: 2_000 }] });
     const program = await start();
-    program.type("go\r");
-    await Bun.sleep(150);
-    program.type("/tree\r/name meanwhile\r");
+    program.type("go\r/tree\r/name meanwhile\r");
     await program.shown("Session renamed to meanwhile.");
     await program.shown("Slow.\r\ndiligent> /tree\r\nSession tree:");
   });

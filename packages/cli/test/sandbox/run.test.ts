@@ -9,6 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import {
+  countLeftRunning,
+  countProcesses,
+  uniqueSleepSeconds,
+} from "../../../core/test/support/process-census.ts";
 import { createInjectedProject, takeFingerprint } from "../support/injected-project.ts";
 import { type Call, createDemands } from "../support/injections.ts";
 import {
@@ -253,20 +258,14 @@ describe("if there is no sandbox", () => {
 
 describe.skipIf(problem !== undefined)("the sandboxed program", () => {
   test("leaves no process of a command when it is killed", async () => {
-    const seconds = `9${Math.random().toString().slice(2, 12)}`;
+    const seconds = uniqueSleepSeconds();
     const turns = [{ toolCalls: [bash(`sleep ${seconds} & sleep ${seconds}`)] }, { text: "Done." }];
     place.write("script.json", { version: 1, turns });
     const running = startDiligent(place, ["-p", "go", "-m", "scripted/script.json"]);
-    const count = () =>
-      Bun.spawnSync(["pgrep", "-fc", `^sleep ${seconds}`])
-        .stdout.toString()
-        .trim();
-    while (count() !== "2") await Bun.sleep(10);
+    while (countProcesses(`sleep\0${seconds}`) < 2) await Bun.sleep(10);
     running.process.kill("SIGKILL");
     await running.ended;
-    const deadline = performance.now() + 2_000;
-    while (count() !== "0" && performance.now() < deadline) await Bun.sleep(10);
-    expect(count()).toBe("0");
+    expect(await countLeftRunning(`sleep\0${seconds}`)).toBe(0);
   });
 
   test("lets a model that obeys every instruction do nothing outside the project, and send nothing", async () => {

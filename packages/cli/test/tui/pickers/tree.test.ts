@@ -110,7 +110,7 @@ describe("the session tree", () => {
     const { session } = await typed.holder.session;
     const target = session.branches.path[1]?.id ?? null;
     const leaving = typed.context.branch(target, { isSummarized: true });
-    await Bun.sleep(20);
+    while (!typed.blocks.some(({ type }) => type === "notice")) await Bun.sleep(1);
     await typed.press("escape");
     expect(await leaving).toBe(false);
     expect(typed.take("notice")).toEqual([
