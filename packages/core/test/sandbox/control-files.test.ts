@@ -225,10 +225,11 @@ describe.skipIf(problem !== undefined)("a file that somebody else changes in the
   test("is reported and left unchanged", async () => {
     const place = await makeBoxedProject();
     place.put("project/CLAUDE.md");
-    const running = place.run("sleep 0.4");
-    await Bun.sleep(150);
+    const running = place.run("touch began; until [ -e go ]; do sleep 0.01; done");
+    while (place.text("project/began") === undefined) await Bun.sleep(5);
     writeFileSync(place.at("project/new"), "mine\n");
     renameSync(place.at("project/new"), place.at("project/CLAUDE.md"));
+    place.put("project/go");
     expect((await running).output).toContain("CLAUDE.md was replaced from outside while the command ran");
     expect(place.text("project/CLAUDE.md")).toBe("mine\n");
   });

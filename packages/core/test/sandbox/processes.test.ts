@@ -119,9 +119,7 @@ describe.skipIf(problem !== undefined)("the end of a sandboxed command", () => {
       stdout: "pipe",
       env: { PATH: process.env.PATH },
     });
-    const deadline = performance.now() + 5_000;
-    while (countProcesses(`sleep\0${seconds}`) < 2 && performance.now() < deadline) await Bun.sleep(10);
-    expect(countProcesses(`sleep\0${seconds}`)).toBe(2);
+    while (countProcesses(`sleep\0${seconds}`) < 2) await Bun.sleep(10);
     child.kill("SIGKILL");
     expect(await countLeftRunning(seconds)).toBe(0);
   });
