@@ -6,7 +6,7 @@ import { openCheckpoints } from "../checkpoint/load.ts";
 import type { CheckpointOptions, MoveProgress, Restoration, SessionChange } from "../checkpoint/types.ts";
 import type { StreamFunction } from "../provider/types.ts";
 
-// By then the first request has been sent, unless the model has already started to answer.
+// By then the first request has been sent. An answer in words that ends earlier needs no recording.
 const REQUEST_MS = 300;
 
 /** The dependencies of a `CheckpointPreparation`. */
@@ -31,7 +31,8 @@ export class CheckpointPreparation {
       if (this.isBegun || !this.parts.isChanging || options.purpose) return answer;
       this.isBegun = true;
       this.timer = setTimeout(() => this.prepare(), REQUEST_MS);
-      const unsubscribe = answer.subscribe(() => {
+      const unsubscribe = answer.subscribe(({ type }) => {
+        if (type !== "tool_call_start") return;
         unsubscribe();
         this.prepare();
       });

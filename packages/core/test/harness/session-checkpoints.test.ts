@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SessionCheckpoints } from "../../src/harness/session-checkpoints.ts";
+import { CheckpointPreparation, SessionCheckpoints } from "../../src/harness/session-checkpoints.ts";
+import type { ProviderEvent, StreamFunction } from "../../src/provider/types.ts";
+import { createProviderStream, EMPTY_USAGE } from "../../src/providers.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
 
 const notify = () => {};
@@ -74,4 +76,43 @@ test("what a call writes while others begin is undone with it, at whatever momen
   checkpoints.close();
 
   expect(undone?.restored.map(({ path }) => path)).toEqual(names.toSorted());
+});
+
+/** How often a request with these answers makes the project be recorded before it has lasted long. */
+function countPreparations(events: readonly ProviderEvent[]): number {
+  let count = 0;
+  const prepare = async () => {};
+  const preparation = new CheckpointPreparation({
+    isChanging: true,
+    open() {
+      count += 1;
+      return Promise.resolve({ prepare });
+    },
+  });
+  const answer = createProviderStream();
+  const stream: StreamFunction = () => answer;
+  const model = { id: "echo-1", provider: "echo", contextWindow: 32_000, maxOutputTokens: 1_000 };
+  preparation.wrap(stream)(model, { systemPrompt: "", messages: [], tools: [] }, {});
+  for (const event of events) answer.push(event);
+  preparation.cancel();
+  return count;
+}
+
+const done: ProviderEvent = {
+  type: "done",
+  stopReason: "end_turn",
+  message: {
+    ...{ role: "assistant", model: "echo-1", usage: EMPTY_USAGE, timestamp: 0 },
+    ...{ content: [{ type: "text", text: "Hello" }], stopReason: "end_turn" },
+  },
+};
+
+test("an answer in words that ends at once does not make the project be recorded", () => {
+  const words: ProviderEvent[] = [{ type: "start" }, { type: "text_delta", delta: "Hello" }, done];
+  expect(countPreparations(words)).toBe(0);
+});
+
+test("the project is recorded as soon as an answer begins a call", () => {
+  const call: ProviderEvent[] = [{ type: "start" }, { type: "tool_call_start", id: "1", name: "bash" }, done];
+  expect(countPreparations(call)).toBe(1);
 });

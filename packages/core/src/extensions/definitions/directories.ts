@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { readDirectory } from "../../infrastructure/fs/directory.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
@@ -83,9 +83,17 @@ export const AGENT_LOCATIONS: DefinitionLocations = {
   user: ["$CONFIG/diligent/agents", ".claude/agents", "$CONFIG/opencode/agents", "$CONFIG/opencode/agent"],
 };
 
-/** True if one of the directories exists. */
+/** True if one of the directories has an entry: our own directory for skills exists in every project, mostly empty. */
 export function hasDefinitions(place: DefinitionPlace, locations: DefinitionLocations): boolean {
-  return findDefinitionDirectories(place, locations).length > 0;
+  return findDefinitionDirectories(place, locations).some(({ path }) => !isEmptyDirectory(path));
+}
+
+function isEmptyDirectory(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false; // Not readable, which its reader reports.
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import { systemErrorCode } from "../system-error.ts";
 
 /**
@@ -35,6 +35,8 @@ function kindOf(stats: Stats): PathKind {
 
 /** True for a directory, not a link to one, that can be this user's working directory. */
 export function isEnterableDirectory(path: string): boolean {
+  // Most of the paths that are looked for are missing, and an exception takes longer.
+  if (!existsSync(path)) return false;
   try {
     accessSync(path, constants.X_OK);
     return lstatSync(path).isDirectory();
