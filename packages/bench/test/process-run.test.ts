@@ -19,7 +19,7 @@ describe("runProcess", () => {
 
   test("includes the CPU time of children that the process waited for", async () => {
     const idle = await run("sleep 0.1");
-    const busy = await run("sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'");
+    const busy = await run("sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'");
     expect(busy.cpuMs).toBeGreaterThan(idle.cpuMs + 10);
   });
 

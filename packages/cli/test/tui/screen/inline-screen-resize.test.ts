@@ -80,13 +80,17 @@ describe("a live region that fits", () => {
     drawEditor(stage);
     await stage.start(...stage.live);
     const writes = stage.terminal.writes.length;
-    for (let columns = 79; columns > 60; columns--) {
+    let slowSteps = 0;
+    for (let columns = 79, begin = performance.now(); columns > 60; columns--) {
       await stage.terminal.resize(columns, 20);
       stage.screen.finish([`at ${columns}`]);
       stage.screen.requestRender(true);
+      const end = performance.now();
+      if (end - begin > 20) slowSteps += 1;
+      begin = end;
     }
     // None at all, unless this machine is so slow that a step takes longer.
-    expect(stage.terminal.writes.length - writes).toBeLessThan(5);
+    expect(stage.terminal.writes.length - writes).toBeLessThanOrEqual(4 * slowSteps);
     drawEditor(stage);
     await Bun.sleep(60);
     await stage.terminal.flush();

@@ -159,7 +159,7 @@ describe("the result of an edit", () => {
     }
     await servers.close();
     expect(found).toBe(`${HEADING}\na.txt:1:1 late is bad (7)`);
-  }, 30_000);
+  });
 });
 
 describe("a server that misbehaves", () => {

@@ -177,7 +177,7 @@ describe("the network of a session", () => {
     expect(findRelays()).toHaveLength(1);
     child.kill("SIGKILL");
     while (findRelays().length > 0) await Bun.sleep(10);
-  }, 20_000);
+  });
 
   test("cannot be opened without a directory, or where the path of its socket would be too long", async () => {
     for (const directory of [undefined, `/tmp/${"a".repeat(100)}`]) {
