@@ -1,5 +1,5 @@
 import type { ProjectOverrides } from "@diligent/core/harness";
-import { type LoadOptions, type NetworkSetting, parseNetworkSetting } from "@diligent/core/run";
+import { type LoadOptions, limitHosts, type NetworkSetting, parseNetworkSetting } from "@diligent/core/run";
 import type { ApprovalMode, RunCommandOptions } from "./arguments/command.ts";
 import { UsageError } from "./errors.ts";
 import { type CliIo, writeLine } from "./io/io.ts";
@@ -41,6 +41,7 @@ export function resolveConfig(
 ): CommandLineConfig {
   const warn = frontEnd.warn ?? ((message: string) => writeLine(io.stderr, message));
   const cwd = resolveDirectory(options.directory, io.cwd);
+  if (options.onlyHosts) limitToHosts(options.onlyHosts);
   return {
     cwd,
     overrides: {
@@ -67,6 +68,17 @@ export function resolveConfig(
       warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),
     },
   };
+}
+
+/**
+ * From now on, this process connects to no other host.
+ * @param lists each with commas between its entries.
+ * @throws UsageError for an invalid host, which it names.
+ */
+export function limitToHosts(lists: readonly string[]): void {
+  const hosts = lists.flatMap((list) => list.split(",").map((entry) => entry.trim()));
+  const problem = limitHosts(hosts);
+  if (problem !== undefined) throw new UsageError(`--only-host: ${problem}`);
 }
 
 /** @throws UsageError for an invalid host, which it names. */

@@ -67,12 +67,12 @@ function repliesOf(service: VendorService): Reply[] {
 const ENTRY_IDS = ["entryIds", "cutEntryIds", "keptEntryIds"];
 const VARIABLE = new Set(["timestamp", "durationMs", "delayMs", "sessionId", "model", "cwd", ...ENTRY_IDS]);
 
-/** The lines of a run, with their fields in their original order. */
+/** The lines of a run, with their fields in their original order. A replay makes no connections. */
 function comparable(stdout: string): string[] {
   const withoutTimes = stdout.replace(/ in [\d.]+ s\./g, "");
-  return parseLines(withoutTimes).map((line) =>
-    JSON.stringify(line, (key, value) => (VARIABLE.has(key) ? undefined : value)),
-  );
+  return parseLines(withoutTimes)
+    .filter(({ type }) => type !== "network")
+    .map((line) => JSON.stringify(line, (key, value) => (VARIABLE.has(key) ? undefined : value)));
 }
 
 for (const service of SERVICES) {

@@ -100,7 +100,12 @@ export type {
   SessionStart,
 } from "./harness/types.ts";
 export { type DiligentPaths, ensureDiligentDir, resolvePaths } from "./infrastructure/diligent-dir.ts";
-export type { AskForHost, NetworkConnection } from "./infrastructure/network/connection.ts";
+export type {
+  AskForHost,
+  ConnectionPurpose,
+  NetworkConnection,
+  WatchConnection,
+} from "./infrastructure/network/connection.ts";
 export type { HostAndPort } from "./infrastructure/network/host-pattern.ts";
 export type { NetworkSetting } from "./infrastructure/network/network-setting.ts";
 export { findProjectRoot } from "./infrastructure/paths/project.ts";

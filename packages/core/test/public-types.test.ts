@@ -136,7 +136,7 @@ const TYPES = `
   CallAdvice ChangeContext ChangeObserver ChangeTracker CheckKind CheckRecord CommandEdit CommandListing CommandRest CommandReturn CommandTemporary
   CompactOptions CompactionDetails CompactionEntry CompactionOutcome CompactionPreview CompactionRung
   CompactionSettings CompactionTrigger CompactionUndoEntry CompactionUndoOutcome ConfigProblem ConfigWarning
-  ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
+  ConnectionPurpose ContentBlock ContextCause ContextOptions ContextSnapshot ContextUsage CustomEntry CutPointResult
   DeferredWriterOptions DiligentConfig DiligentPaths DiscoverOptions DiscoveredInstruction EarlierJob EditorFiles Effort EntryBase
   Environment EnvironmentFacts ExtensionApi ExtensionCommand ExtensionHooks ExtensionModule ExtensionPromptAdvice ExtensionProvider ExtensionRenderer ExtensionTool FileBase FileChange FileFingerprint FileState FindChangedFile FinishedCall
   GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
@@ -156,6 +156,6 @@ const TYPES = `
   StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TaskLinkEntry
   TestCounts TextBlock TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool
   ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState
-  TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WidenableGrant Workspace
+  TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WatchConnection WidenableGrant Workspace
   WrappedCommand
 `;

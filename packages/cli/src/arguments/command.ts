@@ -61,6 +61,8 @@ export interface RunCommandOptions {
   requiredEvidence?: readonly CheckKind[];
   /** What sandboxed commands reach, as given. */
   network?: string;
+  /** Lists of the only hosts that anything may connect to, as given. */
+  onlyHosts?: readonly string[];
   appendSystemPrompt?: string;
   /** As given: relative to the working directory. */
   directory?: string;

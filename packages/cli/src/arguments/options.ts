@@ -42,6 +42,13 @@ export const OPTIONS = [
     help: "ask, accept-edits, plan, auto or deny",
   },
   { name: "network", value: "HOSTS", group: "run", help: "off, on, packages or HOST,… for commands" },
+  {
+    name: "only-host",
+    value: "HOST,…",
+    isRepeatable: true,
+    group: "run",
+    help: "connect to no other host, for models either",
+  },
   { name: "max-turns", value: "N", group: "run", help: "stop after N replies of the model" },
   { name: "max-cost", value: "USD", group: "run", help: "stop once this much was spent" },
   {

@@ -151,6 +151,7 @@ function toRunOptions({
     ...present("model", toModel(text("model"), text("replay"))),
     ...present("approval", toChoice("--approval", text("approval"), APPROVAL_MODES)),
     ...present("network", text("network")),
+    ...present("onlyHosts", lists.get("only-host")),
     ...present("maxTurns", toCount("--max-turns", text("max-turns"))),
     ...present("maxCost", toAmount("--max-cost", text("max-cost"))),
     ...present("requiredEvidence", toCheckKinds("--require-evidence", text("require-evidence"))),

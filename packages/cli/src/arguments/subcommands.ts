@@ -43,6 +43,9 @@ const REPORT_FORMAT = {
 };
 const YES_OPTION = { name: "yes", help: "do not ask" };
 
+/** Of the subcommands that run sessions. */
+export const ONLY_HOST_OPTION = { name: "only-host", value: "HOST,…", help: "connect to nothing else" };
+
 const REF = "REF is a session: its number in the list, its id or an id prefix, or its name.";
 
 /** Values of `--format` of `diligent review`. */
@@ -223,6 +226,7 @@ const PAGES = {
       },
       { name: "model", alias: "m", value: "MODEL", completes: "model", help: "an id or an alias" },
       { name: "max-cost", value: "USD", help: "stop at this cost" },
+      ONLY_HOST_OPTION,
     ],
     notes: [
       "The reviewer reads and searches the project; it changes nothing and runs nothing, and git is run without any program that the repository names. Files that may hold secrets are left out. A large diff is reviewed in parts. In a session, use /review [RANGE|--staged].",
@@ -485,7 +489,7 @@ const PAGES = {
     about: "serve editors over ACP",
     title: "serve an editor over stdin and stdout",
     usage: [["", "speak the Agent Client Protocol until the editor closes the input"]],
-    options: [],
+    options: [ONLY_HOST_OPTION],
     notes: [
       "The editor starts this command itself; docs/editors.md shows the settings for Zed, JetBrains, Neovim and Emacs. Its sessions are those of the project: diligent --continue continues them.",
     ],

@@ -1,6 +1,11 @@
 import { parseArgs } from "node:util";
 import { nearestName } from "@diligent/core/light";
-import { SUBCOMMAND_PAGES, type SubcommandName, type SubcommandOption } from "../arguments/subcommands.ts";
+import {
+  ONLY_HOST_OPTION,
+  SUBCOMMAND_PAGES,
+  type SubcommandName,
+  type SubcommandOption,
+} from "../arguments/subcommands.ts";
 import { UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { readInputLines } from "../line-prompt/input.ts";
@@ -61,6 +66,12 @@ export function readSubcommandArguments(
     switches.add(token.name);
   }
   return { words, separated, switches, values, lists };
+}
+
+/** Applies `--only-host`, if it was given. @throws UsageError for an invalid host. */
+export async function limitHostsOf(lists: SubcommandArguments["lists"]): Promise<void> {
+  const hosts = lists.get(ONLY_HOST_OPTION.name);
+  if (hosts) (await import("../config.ts")).limitToHosts(hosts);
 }
 
 function toParsed({ alias, value }: SubcommandOption): { type: "boolean" | "string"; short?: string } {

@@ -18,7 +18,12 @@ import { readInputLines } from "../line-prompt/input.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
-import { readSubcommandArguments, type SubcommandArguments, unknownAction } from "./arguments.ts";
+import {
+  limitHostsOf,
+  readSubcommandArguments,
+  type SubcommandArguments,
+  unknownAction,
+} from "./arguments.ts";
 
 const MAX_TEXT_COLUMNS = 300;
 const MAX_NAME_COLUMNS = 64;
@@ -29,6 +34,7 @@ const MAX_NAME_COLUMNS = 64;
  */
 export async function runMcp(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const given = readSubcommandArguments("mcp", rest);
+  await limitHostsOf(given.lists);
   const [action = "list", name, ...more] = given.words;
   const cwd = resolveDirectory(directory, io.cwd);
   if (action === "serve" && name === undefined) return (await import("./mcp-serve.ts")).serveMcp(io, cwd);

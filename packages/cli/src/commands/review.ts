@@ -6,7 +6,7 @@ import { REVIEW_FORMATS, REVIEW_SEVERITIES } from "../arguments/subcommands.ts";
 import { describeError, EXIT_FAILURE, EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliInput, CliIo } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
-import { readSubcommandArguments, type SubcommandArguments } from "./arguments.ts";
+import { limitHostsOf, readSubcommandArguments, type SubcommandArguments } from "./arguments.ts";
 
 /**
  * Reviews changes and writes what was found to stdout.
@@ -20,6 +20,7 @@ export async function runReviewCommand(
 ): Promise<number> {
   const given = readSubcommandArguments("review", rest);
   const { values } = given;
+  await limitHostsOf(given.lists);
   const format = toChoice("--format", values.get("format"), REVIEW_FORMATS) ?? "text";
   const failOn = toChoice("--fail-on", values.get("fail-on"), REVIEW_SEVERITIES);
   const maxCost = toAmount("--max-cost", values.get("max-cost"));

@@ -194,7 +194,7 @@ export type AgentEvent =
    * name. Approvals are not among them: they are requested of the user in this run.
    */
   | { type: "agent_event"; agentId: string; agent: string; parentToolCallId: string; event: AgentEvent }
-  /** A connection of a sandboxed command or of a tool has ended, or was refused. */
+  /** A connection of the program or of a sandboxed process has ended, or was refused. */
   | {
       type: "network";
       host: string;
@@ -202,12 +202,14 @@ export type AgentEvent =
       allowed: boolean;
       /** What allowed or refused it, a clause. */
       by: string;
-      /** In both directions. */
+      /** In both directions; for the program's own requests, those of the bodies. */
       bytes: number;
-      purpose: "command" | "web_fetch";
+      /** The part of `bytes` that was sent, where it is known. */
+      bytesSent?: number;
+      purpose: "command" | "provider" | "web_fetch" | "mcp" | "hook" | "update" | "language_server";
       /** Why an allowed connection came to nothing, a clause. */
       problem?: string;
-      /** The command line, as far as it is known. */
+      /** The command line, as far as it is known; for a server, its name. */
       command?: string;
     }
   /** A hook of the user or the project has run. */

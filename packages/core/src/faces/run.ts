@@ -22,6 +22,7 @@ export type { ExtensionRenderer } from "../harness/types.ts";
 export { resolvePaths } from "../infrastructure/diligent-dir.ts";
 export { appendInputHistory, type InputHistoryEntry } from "../infrastructure/fs/input-history.ts";
 export { SessionTempDir } from "../infrastructure/fs/state-files.ts";
+export { limitHosts } from "../infrastructure/network/host-limit.ts";
 export { type NetworkSetting, parseNetworkSetting } from "../infrastructure/network/network-setting.ts";
 export { findProjectRoot } from "../infrastructure/paths/project.ts";
 export { hasLostReader } from "../infrastructure/process/output-pipe.ts";

@@ -17,6 +17,7 @@ import {
   type SessionTempDir,
 } from "../infrastructure/fs/state-files.ts";
 import { nearestName } from "../infrastructure/nearest-name.ts";
+import type { WatchConnection } from "../infrastructure/network/connection.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { GuardAppend } from "../knowledge/types.ts";
@@ -643,6 +644,8 @@ function openServices(
   const isOfRole = role?.mayUse(WEB_SEARCH) ?? true;
   const offersWebSearch = builtinTools && webSearch && !isRefused && isOfRole;
   const write = log && ((entry: object) => log.write(redactor.redact(entry)));
+  const watchConnection: WatchConnection = (connection, ended) =>
+    commands.networkUsers.watchConnection?.(connection, ended);
   const checkpoints = new SessionCheckpoints({
     root: loaded.projectRoot,
     cwd,
@@ -656,7 +659,7 @@ function openServices(
     checkpoints,
     notices: log ? [describeLog(log.path)] : [],
     wrap(stream, conditions) {
-      const redacted = withRedaction(stream, redactor);
+      const redacted = withRedaction(withWatchedConnections(stream, watchConnection), redactor);
       const logged = write ? withRequestLog(redacted, write) : redacted;
       const recorded = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
       const prepared = withPreparedCommands(recorded, commands.sandbox);
@@ -674,6 +677,11 @@ function openServices(
 /** Providers that can search the web do so in the requests of a session that have tools. */
 function withWebSearch(stream: StreamFunction): StreamFunction {
   return (model, context, options) => stream(model, context, { ...options, webSearch: true });
+}
+
+/** Every connection of a request is reported to the session. */
+function withWatchedConnections(stream: StreamFunction, watchConnection: WatchConnection): StreamFunction {
+  return (model, context, options) => stream(model, context, { ...options, watchConnection });
 }
 
 /** While the model answers, the sandbox prepares for its next command. */

@@ -8,6 +8,7 @@ import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts"
 import type { ActivePlugins } from "../extensions/definitions/plugin.ts";
 import { readPlugins } from "../extensions/plugins/plugin-paths.ts";
 import { appendInputHistory } from "../infrastructure/fs/input-history.ts";
+import { hasHostLimit } from "../infrastructure/network/host-limit.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
@@ -137,7 +138,7 @@ export async function createProjectHarness({
   overrides = {},
 }: ProjectHarnessOptions): Promise<ProjectHarness> {
   const configured = await loadConfig(cwd, environment, { trustedOnce: overrides.trustedOnce });
-  const loaded = withServers(configured, overrides.mcpServers);
+  const loaded = withHostLimit(withServers(configured, overrides.mcpServers));
   return new ProjectHarness(cwd, environment, loaded, overrides);
 }
 
@@ -147,6 +148,26 @@ function withServers(loaded: LoadedConfig, added: LoadedConfig["config"]["mcpSer
   const mcpServers = { ...config.mcpServers, ...added };
   const project = servers.project.filter((name) => !(name in added));
   return { ...loaded, config: { ...config, mcpServers }, servers: { ...servers, project } };
+}
+
+/**
+ * Where the process is limited to some hosts, commands and servers only run in a sandbox, whose connections are
+ * checked; modules, which run in the process itself, do not run.
+ */
+function withHostLimit(loaded: LoadedConfig): LoadedConfig {
+  if (!hasHostLimit()) return loaded;
+  const { config, projectExtensions, warnings } = loaded;
+  const modules = [...(config.extensions ?? []), ...projectExtensions];
+  const warning = {
+    code: "modules_not_limited",
+    message: `Not loaded, because --only-host cannot limit modules: ${modules.join(", ")}`,
+  };
+  return {
+    ...loaded,
+    config: { ...config, sandbox: "required", extensions: [] },
+    projectExtensions: [],
+    warnings: modules.length === 0 ? warnings : [...warnings, warning],
+  };
 }
 
 /** Composes the sessions of the program's own front ends. */
@@ -243,6 +264,7 @@ export class ProjectHarness implements Harness {
     const networkLog = new NetworkLog(composed.session, composed.redactor);
     // From now on, this session's: it may have taken the commands of another one over.
     networkUsers.onConnection = (connection) => networkLog.add(connection);
+    networkUsers.watchConnection = (connection, ended) => networkLog.watch(connection, ended);
     networkUsers.askForHost =
       choices.ask &&
       createSessionHostQuestion({ approve, session: composed.session, redactor: composed.redactor });
@@ -385,7 +407,7 @@ export class ProjectHarness implements Harness {
       loaded,
       networkRecords() {
         networkLog.save();
-        return readNetworkRecords(composed.session.branches.entries);
+        return readNetworkRecords(composed.session.branches.entries, networkLog.open);
       },
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
@@ -436,7 +458,7 @@ export class ProjectHarness implements Harness {
       close: ({ keepsCommands = false } = {}) => {
         if (!sessions.delete(opened)) return;
         if (!keepsCommands) commands.sandbox.endConnections();
-        networkLog.save();
+        networkLog.close();
         this.parents.delete(composed.session);
         opened.agents.stopAll();
         composed.close();

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import type { DiligentConfig } from "../config/schema.ts";
+import { findLimitRefusal, hasHostLimit, toHostAndPort } from "../infrastructure/network/host-limit.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
 import { isLoopbackUrl } from "../infrastructure/urls.ts";
 import { IDLE_TIMEOUT_MS, LOCAL_IDLE_TIMEOUT_MS, withIdleWatchdog } from "../provider/idle-watchdog.ts";
@@ -200,6 +201,7 @@ async function openVendor(vendor: Vendor, model: Model, config: ProviderConfig):
       ...config,
       isDefault: model.id === DEFAULT_MODEL,
     });
+  checkHostLimit(access.baseUrl ?? vendor.address, model.provider);
   checkCertificateFiles(processEnvironment());
   const createStream = await vendor.load();
   const baseUrl = access.baseUrl ?? vendor.address;
@@ -214,10 +216,20 @@ async function openServer(model: Model, { provider }: ProviderConfig): Promise<M
   // The catalog contains only configured servers.
   if (!server) throw new Error(`no server ${model.provider} is configured`);
   const { apiKey, baseUrl } = server;
+  checkHostLimit(baseUrl, model.provider);
   checkCertificateFiles(processEnvironment());
   const { createCompatibleStream } = await import("../provider/compatible.ts");
   const stream = createCompatibleStream(model.provider, { baseUrl, ...(apiKey && { apiKey }) });
   return { model, streamFunction: withTimeLimit(stream, server) };
+}
+
+/** @throws UsageError if `--only-host` does not name the provider's host: every request would fail. */
+function checkHostLimit(baseUrl: string, provider: string): void {
+  if (!hasHostLimit()) return;
+  const wanted = toHostAndPort(baseUrl);
+  const refusal = wanted && findLimitRefusal(wanted);
+  if (refusal !== undefined)
+    throw new UsageError(`${refusal}, the host of the provider ${provider}; add it, or use another model`);
 }
 
 /** Adds a time limit for a silent provider: longer for local models. */

@@ -17,6 +17,7 @@ const MAX_EVENTS = 20_000;
 /** Reports the connections of a session as events, and saves them in the session's file. */
 export class NetworkLog {
   private readonly pending = new Map<string, NetworkRecord>();
+  private readonly running = new Set<NetworkConnection>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private savedCount = 0;
   private eventCount = 0;
@@ -36,7 +37,28 @@ export class NetworkLog {
     if (this.pending.size >= MAX_PENDING_RECORDS) this.save();
   }
 
-  /** Saves what is not saved yet. Call it before the session is read or closed. */
+  /** See `WatchConnection`. */
+  watch(connection: NetworkConnection, ended: Promise<void>): void {
+    this.running.add(connection);
+    void ended.then(() => this.end(connection));
+  }
+
+  /** The connections that have not ended, as they are now. */
+  get open(): NetworkConnection[] {
+    return [...this.running].map((connection) => ({ ...connection }));
+  }
+
+  /** Saves everything, also the connections that have not ended; nothing is added to them any more. */
+  close(): void {
+    for (const connection of this.running) this.end(connection);
+    this.save();
+  }
+
+  private end(connection: NetworkConnection): void {
+    if (this.running.delete(connection)) this.add({ ...connection });
+  }
+
+  /** Saves what is not saved yet. Call it before the session is read. */
   save(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -1,4 +1,5 @@
 import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
+import type { WatchConnection } from "../infrastructure/network/connection.ts";
 import { SessionJobs } from "../jobs/session-jobs.ts";
 import { type NetworkOptions, type SandboxOptions, SessionSandbox } from "../sandbox/session-sandbox.ts";
 
@@ -8,7 +9,10 @@ interface SandboxSettings extends Omit<SandboxOptions, "directory" | "network"> 
 }
 
 /** The session that is asked about hosts, and to which connections are reported. */
-type NetworkUsers = Pick<NetworkOptions, "askForHost" | "onConnection">;
+interface NetworkUsers extends Pick<NetworkOptions, "askForHost" | "onConnection"> {
+  /** Receives the program's own connections. */
+  watchConnection?: WatchConnection | undefined;
+}
 
 /**
  * Where the commands of a session run, and those that run in the background. A session that replaces this one, such as
@@ -19,7 +23,7 @@ export class SessionCommands {
   readonly temporaryDirectory: SessionTempDir;
   readonly sandbox: SessionSandbox;
   readonly summary: SandboxSummary;
-  /** A session that takes the commands over sets both. */
+  /** A session that takes the commands over sets all of them. */
   readonly networkUsers: NetworkUsers;
   private closing: Promise<void> | undefined;
 

@@ -12,6 +12,7 @@ import {
   type ProviderEndpoint,
   toEndpoint,
   type Vendor,
+  withWatch,
 } from "./endpoint.ts";
 import type { ProviderError } from "./errors.ts";
 import { type Exchange, HEADERS_TIMEOUT_MS, streamAnswer, toEvents, toSdkError } from "./transport.ts";
@@ -30,8 +31,11 @@ export async function preloadAnthropic(): Promise<void> {
 export function createAnthropicStream(apiKey: string, baseUrl?: string): StreamFunction {
   const endpoint = toAnthropicEndpoint(apiKey, baseUrl);
   const rejectedThinking = new Set<string>();
-  return (model, context, options) =>
-    streamAnswer(createExchange({ endpoint, model, context, options, rejectedThinking }), options.signal);
+  return (model, context, options) => {
+    const watched = withWatch(endpoint, options.watchConnection);
+    const request = { endpoint: watched, model, context, options, rejectedThinking };
+    return streamAnswer(createExchange(request), options.signal);
+  };
 }
 
 function createExchange(request: AnthropicRequest): Exchange {
@@ -131,6 +135,7 @@ async function createClient(endpoint: ProviderEndpoint): Promise<AnthropicSdk.An
     logLevel: "off",
     openTelemetry: false,
     fetchOptions: fetchOptionsFor(endpoint),
+    fetch: (url, init) => endpoint.fetch(url instanceof Request ? url.url : url, init),
   });
 }
 

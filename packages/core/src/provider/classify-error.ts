@@ -1,3 +1,4 @@
+import { HostLimitError } from "../infrastructure/network/host-limit.ts";
 import { now } from "../infrastructure/runtime.ts";
 import { type Endpoint, hideKey, toOneLine, type Vendor } from "./endpoint.ts";
 import { ProviderError, type ProviderErrorType } from "./errors.ts";
@@ -403,6 +404,7 @@ const TIMEOUT: Omit<ConnectionFailure, "codes"> = {
  * a damaged event.
  */
 export function toConnectionError(error: unknown, endpoint: Endpoint, vendor: Vendor): ProviderError {
+  if (error instanceof HostLimitError) return new ProviderError(error.message, "invalid_request");
   const reason = hideKey(describeConnectionFailure(error), endpoint, vendor);
   if (error instanceof SyntaxError)
     return new ProviderError(`The response from ${endpoint.host} was damaged: ${reason}`, "stream_cut");

@@ -12,6 +12,7 @@ import {
   createCompatibleAnswer,
   toCompatibleMessage,
 } from "./chat-completions/response.ts";
+import { withWatch } from "./endpoint.ts";
 import { type Exchange, streamAnswer } from "./transport.ts";
 import type { StreamFunction } from "./types.ts";
 
@@ -27,8 +28,11 @@ export function createCompatibleStream(
 ): StreamFunction {
   const described = toCompatibleServer(name, server);
   const refused = new Set<string>();
-  return (model, context, options) =>
-    streamAnswer(createExchange({ server: described, model, context, options, refused }), options.signal);
+  return (model, context, options) => {
+    const endpoint = withWatch(described.endpoint, options.watchConnection);
+    const server = { ...described, endpoint };
+    return streamAnswer(createExchange({ server, model, context, options, refused }), options.signal);
+  };
 }
 
 function createExchange(request: CompatibleRequest): Exchange {

@@ -1,3 +1,5 @@
+import type { WatchConnection } from "../infrastructure/network/connection.ts";
+import { createProgramFetch, type ProgramFetch } from "../infrastructure/network/program-fetch.ts";
 import { isLoopbackUrl } from "../infrastructure/urls.ts";
 import { ProviderError } from "./errors.ts";
 
@@ -13,12 +15,31 @@ export interface Vendor {
 /** The address of a provider; `baseUrl` ends without a slash. */
 export interface ProviderEndpoint extends Endpoint {
   baseUrl: string;
+  /** Sends its requests. */
+  fetch: ProgramFetch;
 }
 
 /** The endpoint for a configured address. It may be invalid: see `checkEndpoint`. */
 export function toEndpoint(apiKey: string, baseUrl: string): ProviderEndpoint {
   const url = baseUrl.trim().replace(/\/+$/, "");
-  return { apiKey, baseUrl: url, host: URL.parse(url)?.host || url };
+  return { apiKey, baseUrl: url, host: URL.parse(url)?.host || url, fetch: createFetch(undefined) };
+}
+
+function createFetch(watch: WatchConnection | undefined): ProgramFetch {
+  return createProgramFetch({ purpose: "provider", by: "the model's provider", watch });
+}
+
+/** The endpoints of each session, so that each keeps its client. */
+const watchedEndpoints = new WeakMap<ProviderEndpoint, WeakMap<WatchConnection, ProviderEndpoint>>();
+
+/** The same endpoint, whose connections `watch` receives. The same arguments give the same object. */
+export function withWatch(endpoint: ProviderEndpoint, watch: WatchConnection | undefined): ProviderEndpoint {
+  if (watch === undefined) return endpoint;
+  const known = watchedEndpoints.get(endpoint) ?? new WeakMap<WatchConnection, ProviderEndpoint>();
+  watchedEndpoints.set(endpoint, known);
+  const watched = known.get(watch) ?? { ...endpoint, fetch: createFetch(watch) };
+  known.set(watch, watched);
+  return watched;
 }
 
 /** Throws if no request can be sent: the key is missing or invalid, or the address is invalid. */

@@ -1,6 +1,6 @@
 import { now } from "../infrastructure/runtime.ts";
 import { classifyResponse } from "./classify-error.ts";
-import type { ProviderEndpoint } from "./endpoint.ts";
+import { type ProviderEndpoint, withWatch } from "./endpoint.ts";
 import {
   loadOpenAISdk,
   OPENAI_VENDOR,
@@ -28,8 +28,13 @@ export async function preloadOpenAI(): Promise<void> {
 export function createOpenAIStream(apiKey: string, baseUrl?: string): StreamFunction {
   const endpoint = toOpenAIEndpoint(apiKey, baseUrl);
   const refused = new Set<string>();
-  return (model, context, options) =>
-    streamAnswer(createExchange({ endpoint, model, context, options, refused }), options.signal);
+  return (model, context, options) => {
+    const watched = withWatch(endpoint, options.watchConnection);
+    return streamAnswer(
+      createExchange({ endpoint: watched, model, context, options, refused }),
+      options.signal,
+    );
+  };
 }
 
 function createExchange(request: OpenAIRequest): Exchange {

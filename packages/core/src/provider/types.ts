@@ -1,4 +1,5 @@
 import { EventStream } from "../event-stream.ts";
+import type { WatchConnection } from "../infrastructure/network/connection.ts";
 import type {
   AssistantMessage,
   CompactionSettings,
@@ -121,6 +122,8 @@ export interface StreamOptions {
   webSearch?: boolean | undefined;
   /** Names the session, so that a provider can route its requests to one cache. */
   sessionId?: string | undefined;
+  /** Receives the connections of the request; read by the adapters. */
+  watchConnection?: WatchConnection | undefined;
 }
 
 /**

@@ -194,6 +194,7 @@ const EVENTS = [
     allowed: z.boolean(),
     by: z.string(),
     bytes: z.number(),
+    bytesSent: z.number().optional(),
     purpose: z.string(),
     problem: z.string().optional(),
     command: z.string().optional(),

@@ -46,7 +46,11 @@ async function createClient(endpoint: ProviderEndpoint): Promise<OpenAISdk.OpenA
     logLevel: "off",
     fetchOptions: fetchOptionsFor(endpoint),
     // The SDK also reads headers from the environment, and no option disables that.
-    fetch: (url, init) => fetch(url, { ...init, headers: toHeaders(endpoint.apiKey) }),
+    fetch: (url, init) =>
+      endpoint.fetch(url instanceof Request ? url.url : url, {
+        ...init,
+        headers: toHeaders(endpoint.apiKey),
+      }),
   });
 }
 

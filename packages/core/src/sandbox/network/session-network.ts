@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isAddress, isPublicAddress } from "../../infrastructure/network/addresses.ts";
 import type { AskForHost, NetworkConnection } from "../../infrastructure/network/connection.ts";
 import type { ResolveName } from "../../infrastructure/network/host-addresses.ts";
+import { findLimitRefusal } from "../../infrastructure/network/host-limit.ts";
 import {
   DEFAULT_PORTS,
   formatHostAndPort,
@@ -194,6 +195,8 @@ export class SessionNetwork {
   private async authorize(wanted: WantedConnection): Promise<Authorization> {
     const { host, port } = wanted;
     if (!this.commands.has(wanted.label)) return refuse("it does not come from a command of this session");
+    const beyondLimit = findLimitRefusal(wanted);
+    if (beyondLimit !== undefined) return refuse(beyondLimit);
     const pattern = this.patterns.find((each) => matchesHostPattern(each, wanted));
     if (pattern) {
       const mayBePrivate = isAddress(pattern.host);

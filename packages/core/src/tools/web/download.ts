@@ -8,6 +8,7 @@ import {
   HostAddressError,
   type ResolveName,
 } from "../../infrastructure/network/host-addresses.ts";
+import { findLimitRefusal } from "../../infrastructure/network/host-limit.ts";
 import type { HostAndPort } from "../../infrastructure/network/host-pattern.ts";
 import { findUpstreamProxy } from "../../infrastructure/network/upstream-proxy.ts";
 import { type Environment, monotonicMs } from "../../infrastructure/runtime.ts";
@@ -210,6 +211,8 @@ async function connect(
   const upstream = isLoopbackUrl(url.href)
     ? undefined
     : findUpstreamProxy(environment, { host, port }, { isPlainHttp });
+  const beyondLimit = findLimitRefusal({ host, port });
+  if (beyondLimit !== undefined) throw new HostAddressError(beyondLimit, true);
   if (/(?:^|\.)localhost$/.test(host))
     throw new HostAddressError(`${host} is this computer: name its address, such as 127.0.0.1`, true);
   const addresses = await findHostAddresses(host, {
