@@ -95,6 +95,104 @@ const FORMS: Readonly<Record<string, Form>> = {
   "positional parameters": (words) => `set -- ${join(words)}; "$@"`,
   "a brace expansion": ([program, ...rest]) => `true && {${[program, ...rest].join(",")}}`,
   trap: (words) => `trap '${join(words)}' EXIT`,
+  "env -S": (words) => `env -S '${join(words)}'`,
+  "env -S, attached": (words) => `env -iS'${join(words)}'`,
+  "env --split-string": (words) => `env --split-string='${join(words)}'`,
+  "xargs -a": ([program, ...rest]) => ({ line: `xargs -a words ${program}`, files: { words: join(rest) } }),
+  "xargs -0": (words) => `printf '${join(words)}\\0' | xargs -0 -n1 sh -c`,
+  "the input by its path": (words) => `bash /dev/stdin <<'END'\n${join(words)}\nEND`,
+  "a sourced input": (words) => `. /dev/stdin <<< '${join(words)}'`,
+  "find -printf": (words) => `find . -maxdepth 0 -printf '${join(words)}\\n' | sh`,
+  "a copied script": (words) => ({
+    line: "dd if=tools/go.sh of=tools/new.sh; sh tools/new.sh",
+    files: { "tools/go.sh": `${join(words)}\n` },
+  }),
+  "a script changed in place": ([program, ...rest]) => ({
+    line: `sed -i 's/harmless/${program}/' tools/go.sh && sh tools/go.sh`,
+    files: { "tools/go.sh": `harmless ${join(rest)}\n` },
+  }),
+  "a script changed by a program": (words) => ({
+    line: "perl -pi -e 's/^#//' tools/go.sh; sh tools/go.sh",
+    files: { "tools/go.sh": `#${join(words)}\n` },
+  }),
+  mapfile: (words) => ({ line: `mapfile -t a < list; eval "\${a[0]}"`, files: { list: `${join(words)}\n` } }),
+  "a name that stands for another": ([program, ...rest]) =>
+    `declare -n n=real; real=${program}; $n ${join(rest)}`,
+  "a continued word": ([program = "", ...rest]) =>
+    `${program.slice(0, 2)}\\\n${program.slice(2)} ${join(rest)}`,
+  "an editor": (words) => `GIT_EDITOR='${join(words)}' git rebase -i HEAD~1`,
+  "a pager": (words) => `export PAGER="${join(words)}"; git log`,
+  "npx -c": (words) => `npx -c '${join(words)}'`,
+  "npm exec -c": (words) => `npm exec --call='${join(words)}'`,
+  "bun x": (words) => `bun x ${join(words)}`,
+  "bun exec": (words) => `bun exec '${join(words)}'`,
+  concurrently: (words) => `npx concurrently '${join(words)}'`,
+  "awk getline": (words) => `awk 'BEGIN { "${join(words)}" | getline x }'`,
+  bwrap: (words) => `bwrap --ro-bind / / --dev /dev --unshare-pid ${join(words)}`,
+  "systemd-run": (words) => `systemd-run --user -p Nice=1 ${join(words)}`,
+  "make -f": (words) => ({
+    line: "make -f tools/x.mk go",
+    files: { "tools/x.mk": `go:\n\t${join(words)}\n` },
+  }),
+  "make of its input": (words) => `make -f - <<'END'\ngo:\n\t${join(words)}\nEND`,
+  "make --eval": (words) => `make --eval='go:;${join(words)}' go`,
+  "an included Makefile": (words) => ({
+    line: "make go",
+    files: { Makefile: "DIR := mk\n-include $(DIR)/*.mk\n", "mk/a.mk": `go:\n\t@${join(words)}\n` },
+  }),
+  "a Makefile that defines": (words) => ({
+    line: "make go",
+    files: { Makefile: `define DO\n${join(words)}\nendef\ngo:\n\t$(call DO)\n` },
+  }),
+  "a variable for make": (words) => ({
+    line: `CMD='${join(words)}' make go`,
+    files: { Makefile: "go:\n\t$(CMD)\n" },
+  }),
+  "make while it reads": (words) => ({
+    line: "make go",
+    files: { Makefile: `X := $(shell ${join(words)})\ngo:\n\ttrue\n` },
+  }),
+  just: (words) => ({ line: "just go", files: { justfile: `go:\n  @${join(words)}\n` } }),
+  "just --command": (words) => ({
+    line: `just --command ${join(words)}`,
+    files: { justfile: "go:\n  true\n" },
+  }),
+  "an imported justfile": (words) => ({
+    line: "just go",
+    files: { justfile: "alias go := x\nimport 'a.just'\n", "a.just": `x:\n  ${join(words)}\n` },
+  }),
+  "a module of just": (words) => ({
+    line: "just m go",
+    files: { justfile: "mod m\n", "m.just": `go:\n  ${join(words)}\n` },
+  }),
+  task: (words) => ({
+    line: "task go",
+    files: {
+      "Taskfile.yml": `version: "3"\nvars:\n  T: ${words[0]}\ntasks:\n  go:\n    cmds:\n      - task: x\n  x:\n    - '{{.T}} ${join(words.slice(1))}'\n`,
+    },
+  }),
+  "an included Taskfile": (words) => ({
+    line: "task a:go",
+    files: {
+      "Taskfile.yml": "version: '3'\nincludes:\n  a: ./tools\n",
+      "tools/Taskfile.yml": `version: "3"\ntasks:\n  go:\n    cmds:\n      - cmd: ${join(words)}\n        silent: true\n`,
+    },
+  }),
+  "a script of a workspace": (words) => ({
+    line: "npm run ship -w one",
+    files: {
+      "package.json": '{"workspaces":["packages/*"]}',
+      "packages/one/package.json": JSON.stringify({ scripts: { ship: join(words) } }),
+    },
+  }),
+  "a task of deno": (words) => ({
+    line: "deno task go",
+    files: { "deno.json": JSON.stringify({ tasks: { go: join(words) } }) },
+  }),
+  "a task of mise": (words) => ({
+    line: "mise run go",
+    files: { "mise.toml": `[tasks.go]\nrun = ["${join(words)}"]\n` },
+  }),
   "a copy of the variable": ([program, ...rest]) => `export T=${program}; bash -c '$T ${join(rest)}'`,
 };
 
@@ -106,11 +204,19 @@ const GIT_FORMS: Readonly<Record<string, Form>> = {
     line: `git zz ${join(rest)}`,
     files: { ".git/config": `[core]\n\tbare = false\n[alias]\n\tzz = ${first}\n` },
   }),
+  "git -c alias with a shell": (words) => `git -c 'alias.zz=!${join(words)}' zz`,
+  "a variable for git": ([, first, ...rest]) =>
+    `GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.zz GIT_CONFIG_VALUE_0=${first} git zz ${join(rest)}`,
+  "git --config-env": ([, first, ...rest]) => `Y=${first} git --config-env=alias.zz=Y zz ${join(rest)}`,
+  "a program of git": ([, first, ...rest]) => `/usr/lib/git-core/git-${first} ${join(rest)}`,
   "git -C": ([, ...rest]) => `git -C . --no-pager ${join(rest)}`,
   "git -c": ([, ...rest]) => `git -c user.name=x ${join(rest)}`,
 };
 
 const NPM_FORMS: Readonly<Record<string, Form>> = {
+  corepack: (words) => `corepack ${join(words)}`,
+  "the file of npm": (words) => `node /usr/lib/node_modules/npm/bin/npm-cli.js ${join(words.slice(1))}`,
+  "npm with a version": (words) => `bunx npm@latest ${join(words.slice(1))}`,
   "a package script": (words) => ({
     line: "bun run ship",
     files: { "package.json": JSON.stringify({ scripts: { ship: join(words) } }) },
@@ -166,6 +272,13 @@ const PATH_LINES: readonly (readonly [family: string, line: string])[] = [
   ["unlink", "unlink generated/a.ts"],
   ["git mv", "git mv generated/a.ts src/c.ts"],
   ["git rm", "git rm -q generated/a.ts"],
+  ["git clean", "git clean -fd generated"],
+  ["git stash", "git stash push -- generated"],
+  ["tar", "tar -C generated -xf a.tar"],
+  ["gawk", "gawk -i inplace '{ print 2 }' generated/a.ts"],
+  ["a link of the same line", "ln -s generated g; echo x > g/a.ts"],
+  ["patch", "patch -p1 <<'END'\n--- a/generated/a.ts\n+++ b/generated/a.ts\n@@ -1 +1 @@\n-1\n+2\nEND"],
+  ["git apply", "git apply <<'END'\n--- a/generated/a.ts\n+++ b/generated/a.ts\n@@ -1 +1 @@\n-1\n+2\nEND"],
 ];
 
 /** All of them: every way to write each of the forbidden calls, and the ways to write a file. */

@@ -8,7 +8,7 @@ import { type GuardPlace, refusesPath, type TouchedPath } from "./path-guard.ts"
 import type { SeenCall, SeenLine, ShellPlace } from "./shell/read-calls.ts";
 import { isKnown } from "./shell/text-value.ts";
 import type { CheckGuard, CommandPattern, Guard, PathGuard } from "./types.ts";
-import { findTouchedPaths, toAbsolutePath } from "./written-paths.ts";
+import { findPatchedPaths, findTouchedPaths, toAbsolutePath } from "./written-paths.ts";
 
 /** What breaks a rule. */
 export interface Violation {
@@ -64,7 +64,7 @@ function checkGuard(guard: Guard, rule: PlacedRule, checked: Checked): string | 
       return checkPaths(guard, checked, {
         directory: rule.directory,
         root: place.root,
-        realPath: place.realPath,
+        realPath: (path) => place.realPath(followLinks(path, seen.newLinks)),
       });
     case "commit_message":
       return first(seen.calls, (call) => {
@@ -227,12 +227,22 @@ function checkPaths(guard: PathGuard, { seen, place }: Checked, where: GuardPlac
   return undefined;
 }
 
+/** Where a path leads once the links exist that a line creates. */
+function followLinks(path: string, links: ReadonlyMap<string, string>): string {
+  for (const [link, target] of links)
+    if (path === link || path.startsWith(`${link}/`)) return target + path.slice(link.length);
+  return path;
+}
+
 const WRITES =
   /writ|open\(|unlink|remove|rename|\brm|mkdir|copy|save|dump|truncate|append|create|touch|shutil|move/i;
 const READS = /read|open\(|load|cat|slurp|File\.|import|require|source|fetch/i;
 
 /** The paths that a call touches. */
-export function listTouched(call: SeenCall, { realPath }: Pick<CommandPlace, "realPath">): TouchedPath[] {
+export function listTouched(
+  call: SeenCall,
+  { realPath, readFile }: Pick<CommandPlace, "realPath" | "readFile">,
+): TouchedPath[] {
   const { written, removed, read } = findTouchedPaths(call.words, (path) =>
     isDirectory(toAbsolutePath(path, call.cwd) ?? path),
   );
@@ -241,7 +251,11 @@ export function listTouched(call: SeenCall, { realPath }: Pick<CommandPlace, "re
       const absolute = toAbsolutePath(path, call.cwd);
       return absolute === undefined ? [] : expandPattern(absolute).map((each) => ({ path: each, access }));
     });
-  const changes = [...toPaths(written, "write"), ...toPaths(call.writes, "write")];
+  const patched = findPatchedPaths(call.words, {
+    stdin: call.stdin,
+    readFile: (path) => readFile(toAbsolutePath(path, call.cwd) ?? path),
+  });
+  const changes = [...written, ...call.writes, ...patched].flatMap((path) => toPaths([path], "write"));
   const created = changes
     .filter(({ path }) => !existsSync(realPath(path)))
     .map(({ path }) => ({ path, access: "create" as const }));

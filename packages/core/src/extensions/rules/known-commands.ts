@@ -98,6 +98,8 @@ export const SKIPPED_HOOKS: readonly CommandPattern[] = [
   { words: [], options: ["--no-verify"] },
   call("git commit", "-n"),
   { words: [], options: ["core.hooksPath"] },
+  // What the programs that run hooks read: husky, lefthook, pre-commit.
+  { words: ["git"], options: ["HUSKY=0", "HUSKY_SKIP_HOOKS=", "LEFTHOOK=0", "LEFTHOOK=false", "SKIP="] },
 ];
 export const PUSH: readonly CommandPattern[] = [
   call("git push"),

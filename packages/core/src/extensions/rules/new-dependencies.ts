@@ -40,6 +40,7 @@ const ADDING: readonly string[] = [
     "flutter pub add",
     "dart pub add",
     "deno add",
+    "jsr add",
     "swift package add-dependency",
     "npm pkg set",
     "expo install",
@@ -49,6 +50,8 @@ const ADDING: readonly string[] = [
 
 /** True for a call that adds a dependency of the project. */
 export function addsDependency(words: readonly string[]): boolean {
+  if (matchesCall({ words }, { words: ["go", "mod", "edit"] }))
+    return words.some((word) => /^--?require(?:=|$)/.test(word));
   const python = /^python\d?$/.test(words[0] ?? "") && words[1] === "-m" && words[2] === "pip";
   const call = { words: python ? words.slice(2) : words };
   const found = ADDING.find((text) => matchesCall(call, { words: text.split(" ") }));

@@ -45,6 +45,8 @@ const REWRITERS: Readonly<Record<string, readonly string[]>> = {
   prettier: ["--write", "-w"],
   eslint: ["--fix"],
   biome: ["--write", "--apply", "--fix"],
+  awk: ["inplace"],
+  gawk: ["inplace"],
   gofmt: ["-w"],
   goimports: ["-w"],
   shfmt: ["-w"],
@@ -55,7 +57,7 @@ const REWRITERS: Readonly<Record<string, readonly string[]>> = {
   rustfmt: [],
 };
 /** Options whose value is a file that is written. */
-const OUTPUT = /^(?:-o|-O|--output|--out|--out-?file|--outfile|--output-document|-of)$/;
+const OUTPUT = /^(?:-o|-O|-out|--output|--out|--out-?file|--outfile|--output-document|-of)$/;
 /** Programs whose words are no files. */
 const NO_FILES: ReadonlySet<string> = new Set([
   "echo",
@@ -144,9 +146,21 @@ export function findTouchedPaths(
   if (program === "find" || program === "fd") return findDeleted(args, operands);
   if (
     program === "tar" &&
-    args.some((word, index) => (/^-?[a-zA-Z]*x/.test(word) && index === 0) || word === "--extract")
+    args.some(
+      (word, index) =>
+        /^-[a-zA-Z]*x/.test(word) ||
+        (index === 0 && /^[a-zA-Z]*x/.test(word)) ||
+        /^--(?:extract|get)$/.test(word),
+    )
   )
     return { written: [optionValue(args, /^(?:-C|--directory)$/) ?? "."], removed: [], read: [] };
+  // Their last operand, or an option, begins the names of the files.
+  if (program === "split" || program === "csplit") {
+    const prefix =
+      optionValue(args, /^(?:-f|--prefix)$/) ?? (program === "split" ? operands.slice(1).at(-1) : undefined);
+    return { written: prefix === undefined ? [] : [`${prefix}aa`], removed: [], read };
+  }
+  if (/^sqlite3?$/.test(program)) return { written: operands.slice(0, 1), removed: [], read };
   if (program === "unzip")
     return { written: [optionValue(args, /^-d$/) ?? "."], removed: [], read: operands.slice(0, 1) };
   return { written: outputs, removed: [], read };
@@ -194,10 +208,39 @@ function findGitPaths(
     return hasOption(["git", ...args], "--staged") && !hasOption(["git", ...args], "--worktree")
       ? NOTHING
       : { written: named, removed: [], read: [] };
+  if (command === "stash") return { written: end < 0 ? [] : named, removed: [], read: [] };
+  if (command === "clean" && args.some((word) => /^-[a-zA-Z]*f|^--force$/.test(word)))
+    return { written: [], removed: rest, read: [] };
   if (command === "checkout") return { written: end < 0 ? rest.slice(1) : named, removed: [], read: [] };
   if (command === "show" || command === "diff" || command === "blame" || command === "cat-file")
     return { written: [], removed: [], read: rest.map((word) => word.replace(/^[^:]*:/, "")) };
   return NOTHING;
+}
+
+/** The files that a patch changes which `patch`, `git apply` or `git am` is given. */
+export function findPatchedPaths(
+  words: readonly string[],
+  { stdin, readFile }: { stdin: string | undefined; readFile(path: string): string | undefined },
+): string[] {
+  const [program = "", ...args] = words;
+  const operands = args.filter((word) => !word.startsWith("-"));
+  const isGit = program === "git" && /^(?:apply|am)$/.test(operands[0] ?? "");
+  if (program !== "patch" && !isGit) return [];
+  const input = args.find((_, index) => /^(?:-i|--input)$/.test(args[index - 1] ?? ""));
+  const files = [
+    ...(isGit ? operands.slice(1) : operands.slice(1, 2)),
+    ...(input === undefined ? [] : [input]),
+  ];
+  const texts = [stdin, ...files.map(readFile)];
+  const strip = Number(/^-p(\d)$/.exec(args.find((word) => /^-p\d$/.test(word)) ?? "-p1")?.[1]);
+  return texts.flatMap((text) =>
+    [...(text ?? "").matchAll(/^(?:\+\+\+|---|rename (?:from|to)) ([^\t\n]+)/gm)].flatMap(
+      ([line, path = ""]) => {
+        if (path === "/dev/null") return [];
+        return line.startsWith("rename") ? [path] : [path.split("/").slice(strip).join("/")];
+      },
+    ),
+  );
 }
 
 /** The destination, and what lies in it afterwards if it is a directory. */

@@ -47,6 +47,12 @@ describe("what only looks like it is not refused", () => {
     ["Never push.", 'eval "$(ssh-agent -s)"'],
     ["Never push.", "python3 -c 'print(\"git push\")'"],
     ["Never push.", "curl -s https://example.com | head"],
+    ["Never push.", "sed -i s/1/2/ src/a.ts && cat src/a.ts | head"],
+    ["Never push.", "EDITOR=true GIT_PAGER=cat git log; env -S 'git status'"],
+    ["Never push.", "find . -printf '%p git push\\n'"],
+    ["Never push.", "make --version; task --list; just --list; npx concurrently 'bun test' npm:lint"],
+    ["No new dependencies.", "pipx install ruff; go mod tidy"],
+    ["Do not edit `generated/`.", "tar -cf a.tar generated; git stash list; awk 1 generated/a.ts"],
     ["Never push to main.", "git push origin work"],
     ["Never push to main.", "git push"],
     ["Never push to main.", "git push -u origin HEAD"],
@@ -99,6 +105,8 @@ describe("further ways that are refused", () => {
     ["Never read or print `.env` files.", "cat .env"],
     ["Never read or print `.env` files.", "grep KEY < .env"],
     ["Only modify files under `src/`.", "echo x > README.md"],
+    ["Never use --no-verify.", "HUSKY=0 git commit -m x"],
+    ["No new dependencies.", "go mod edit -require=example.com/x@v1.0.0"],
   ];
   test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
     expect(await isRefused({ rule, line, files: {} })).toBe(true);

@@ -25,6 +25,8 @@ export function findOutput(words: readonly string[], stdin: string | undefined):
       return args.findLast((word) => !word.startsWith("-")) ?? UNKNOWN;
     case "basename":
       return (args.at(0) ?? UNKNOWN).replace(/^.*\//, "");
+    case "find":
+      return args.includes("-printf") ? readEscapes(args[args.indexOf("-printf") + 1] ?? "") : UNKNOWN;
     case "rev":
       return isKnown(input) ? [...input.trimEnd()].toReversed().join("") : HIDDEN;
     case "tr":

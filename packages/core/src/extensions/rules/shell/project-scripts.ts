@@ -1,19 +1,17 @@
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
 import { toProgram } from "../match-command.ts";
-import { skipOptions, withoutAssignments } from "./unwrap-call.ts";
-
-/** Where the scripts of a project are looked up. */
-export interface ScriptPlace {
-  cwd: string;
-  /** The text of a file, undefined if there is none. @param path absolute. */
-  readFile(path: string): string | undefined;
-}
-
-/** A line that a call runs, and where. */
-export interface ScriptLine {
-  line: string;
-  cwd: string;
-}
+import { findJustLines } from "./just-lines.ts";
+import { findMakeLines } from "./make-lines.ts";
+import {
+  findRecipeFile,
+  optionValue,
+  placeIn,
+  type ScriptLine,
+  type ScriptPlace,
+  toSettings,
+} from "./script-place.ts";
+import { findTaskLines } from "./task-lines.ts";
+import { skipOptions } from "./unwrap-call.ts";
 
 const PACKAGE_MANAGERS: ReadonlySet<string> = new Set(["npm", "pnpm", "yarn", "bun", "node"]);
 const LIFECYCLE: Readonly<Record<string, readonly string[]>> = {
@@ -25,44 +23,73 @@ const LIFECYCLE: Readonly<Record<string, readonly string[]>> = {
   version: ["preversion", "version", "postversion"],
 };
 
-/** The lines of package scripts, of a Makefile's targets or of a justfile's recipes that a call runs. */
+/** The lines of package scripts, or of recipes of a Makefile, a justfile, a Taskfile and the like that a call runs. */
 export function findScriptLines(words: readonly string[], place: ScriptPlace): ScriptLine[] {
   const program = toProgram(words[0] ?? "");
   if (PACKAGE_MANAGERS.has(program)) return findPackageLines(program, words.slice(1), place);
   if (/^(?:g|b|p)?make$/.test(program)) return findMakeLines(words.slice(1), place);
-  return program === "just" ? findJustLines(words.slice(1), place) : [];
+  if (program === "just") return findJustLines(words.slice(1), place);
+  if (program === "task" || program === "go-task") return findTaskLines(words.slice(1), place);
+  return findListedLines(program, words.slice(1), place);
 }
+
+const VALUE_OPTIONS = /^(?:--cwd|--prefix|--dir|-C|--filter|-F|-w|--workspace)$/;
 
 function findPackageLines(program: string, args: readonly string[], place: ScriptPlace): ScriptLine[] {
-  const directory = optionValue(args, /^(?:--cwd|--prefix|--dir|-C)$/);
-  const start =
-    directory === undefined ? place.cwd : isAbsolute(directory) ? directory : join(place.cwd, directory);
-  const rest = skipOptions(args, /^(?:--cwd|--prefix|--dir|-C|--filter|-F|-w|--workspace)$/);
-  const [first = "", ...others] = rest;
+  const start = placeIn(place.cwd, optionValue(args, /^(?:--cwd|--prefix|--dir|-C)$/) ?? ".");
+  const rest = skipOptions(args, VALUE_OPTIONS);
+  // `yarn workspace NAME SCRIPT` and `yarn workspaces foreach run SCRIPT`.
+  const inWorkspace = program === "yarn" && /^workspaces?$/.test(rest[0] ?? "") ? rest.slice(2) : undefined;
+  const [first = "", ...others] = skipOptions(inWorkspace ?? rest, VALUE_OPTIONS);
   const isRun = /^(?:run|run-script|rum|urn)$/.test(first) || args.includes("--run");
-  const after = isRun
-    ? skipOptions(program === "node" ? rest : others, /^(?:--filter|-w|--workspace)$/)
-    : others;
+  const after = skipOptions(isRun && program !== "node" ? others : isRun ? rest : others, VALUE_OPTIONS);
   const name = isRun ? (after[0] ?? "") : program === "npm" && /^(?:t|tst)$/.test(first) ? "test" : first;
-  const found = readPackage(start, place);
-  if (found === undefined || name === "") return [];
-  const { scripts, directory: cwd } = found;
-  const names =
-    isRun || program !== "npm" || /^(?:test|start|stop|restart)$/.test(name)
-      ? [`pre${name}`, name, `post${name}`]
-      : [];
+  if (name === "") return [];
+  const isScript = isRun || program !== "npm" || /^(?:test|start|stop|restart)$/.test(name);
+  const names = isScript ? [`pre${name}`, name, `post${name}`] : [];
   const lifecycle = Object.hasOwn(LIFECYCLE, first) ? (LIFECYCLE[first] ?? []) : [];
   const further = (isRun ? after.slice(1) : others).filter((word) => word !== "--").map(quote);
-  return [...names, ...lifecycle].flatMap((each) => {
-    const line = scripts[each];
-    return line === undefined ? [] : [{ line: each === name ? [line, ...further].join(" ") : line, cwd }];
-  });
+  const isOfWorkspaces =
+    inWorkspace !== undefined ||
+    args.some((word) => /^(?:--filter|-F|-w|--workspaces?|-ws|-r|--recursive)(?:=|$)/.test(word));
+  const own = readPackage(start, place);
+  const packages = [...(own ? [own] : []), ...(isOfWorkspaces ? listWorkspaces(start, place) : [])];
+  return packages.flatMap(({ scripts, directory: cwd }) =>
+    [...names, ...lifecycle].flatMap((each) => {
+      const line = scripts[each];
+      return line === undefined ? [] : [{ line: each === name ? [line, ...further].join(" ") : line, cwd }];
+    }),
+  );
 }
 
-function readPackage(
-  start: string,
-  { readFile }: ScriptPlace,
-): { scripts: Record<string, string>; directory: string } | undefined {
+interface Package {
+  scripts: Record<string, string>;
+  directory: string;
+}
+
+const MAX_WORKSPACES = 200;
+
+/** The packages below a directory, one or two levels deep, as workspaces lie. */
+function listWorkspaces(start: string, { readFile }: ScriptPlace): Package[] {
+  const paths = ["*/package.json", "*/*/package.json"].flatMap((pattern) => {
+    try {
+      return [...new Bun.Glob(pattern).scanSync({ cwd: start, followSymlinks: false })];
+    } catch {
+      return []; // The directory does not exist.
+    }
+  });
+  return paths
+    .filter((path) => !path.startsWith("node_modules/"))
+    .slice(0, MAX_WORKSPACES)
+    .flatMap((path) => {
+      const text = readFile(join(start, path));
+      return text === undefined
+        ? []
+        : [{ scripts: readScripts(text), directory: join(start, dirname(path)) }];
+    });
+}
+
+function readPackage(start: string, { readFile }: ScriptPlace): Package | undefined {
   for (let directory = start; ; directory = dirname(directory)) {
     const text = readFile(join(directory, "package.json"));
     const scripts = text === undefined ? undefined : readScripts(text);
@@ -87,164 +114,78 @@ function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-const MAX_TARGETS = 50;
+/** Runners whose file has a line for each name: its files, and where they have the lines. */
+const LISTED: Readonly<Record<string, { files: readonly string[]; at: readonly (readonly string[])[] }>> = {
+  deno: { files: ["deno.json", "deno.jsonc"], at: [["tasks"]] },
+  composer: { files: ["composer.json"], at: [["scripts"]] },
+  poe: { files: ["pyproject.toml"], at: [["tool", "poe", "tasks"]] },
+  pdm: { files: ["pyproject.toml"], at: [["tool", "pdm", "scripts"]] },
+  hatch: { files: ["pyproject.toml"], at: [["tool", "hatch", "envs", "default", "scripts"]] },
+  pixi: { files: ["pixi.toml", "pyproject.toml"], at: [["tasks"], ["tool", "pixi", "tasks"]] },
+  mise: { files: ["mise.toml", ".mise.toml"], at: [["tasks"]] },
+  cargo: { files: ["Makefile.toml"], at: [["tasks"]] },
+  makers: { files: ["Makefile.toml"], at: [["tasks"]] },
+  lefthook: { files: ["lefthook.yml", "lefthook.yaml", ".lefthook.yml"], at: [[]] },
+};
+// Runners of several package scripts, and of those of workspaces.
+const SCRIPT_RUNNERS = /^(?:run-s|run-p|npm-run-all2?|turbo|nx|lerna|wireit|ultra|wsrun)$/;
 
-function findMakeLines(args: readonly string[], { cwd, readFile }: ScriptPlace): ScriptLine[] {
-  const at = optionValue(args, /^(?:-C|--directory)$/);
-  const directory = at === undefined ? cwd : isAbsolute(at) ? at : join(cwd, at);
-  const named = optionValue(args, /^(?:-f|--file|--makefile)$/);
-  const names = named === undefined ? ["GNUmakefile", "makefile", "Makefile"] : [named];
-  const text = names
-    .map((name) => readFile(isAbsolute(name) ? name : join(directory, name)))
-    .find((each) => each !== undefined);
-  if (text === undefined) return [];
-  const { targets, variables, first } = readMakefile(text);
-  const operands = args.filter(
-    (word, index) =>
-      !word.startsWith("-") && !/^-[CfjIol]$|^--(?:directory|file|makefile)$/.test(args[index - 1] ?? ""),
-  );
-  for (const word of operands) {
-    const [name = "", ...value] = word.split("=");
-    if (value.length > 0) variables.set(name.replace(/[:?+]$/, ""), value.join("="));
-  }
-  const wanted = withoutAssignments(operands.filter((word) => !word.includes("=")));
-  const lines: ScriptLine[] = [];
-  const seen = new Set<string>();
-  const queue = wanted.length > 0 ? [...wanted] : first === undefined ? [] : [first];
-  for (let target = queue.pop(); target !== undefined && seen.size < MAX_TARGETS; target = queue.pop()) {
-    if (seen.has(target)) continue;
-    seen.add(target);
-    const rule =
-      targets.get(target) ??
-      [...targets].find(
-        ([name]) =>
-          name.includes("%") &&
-          new RegExp(
-            `^${name
-              .split("%")
-              .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-              .join(".*")}$`,
-          ).test(target ?? ""),
-      )?.[1];
-    for (const line of rule?.recipe ?? [])
-      lines.push({ line: fillMake(line.replace(/^[@+-]+\s*/, ""), variables, target), cwd: directory });
-    queue.push(
-      ...(rule?.needs ?? [])
-        .flatMap((need) => fillMake(need, variables, target).split(/\s+/))
-        .filter((need) => need !== ""),
+function findListedLines(program: string, args: readonly string[], place: ScriptPlace): ScriptLine[] {
+  const operands = args.filter((word) => !word.startsWith("-"));
+  if (SCRIPT_RUNNERS.test(program)) {
+    const own = readPackage(place.cwd, place);
+    return [...(own ? [own] : []), ...listWorkspaces(place.cwd, place)].flatMap(({ scripts, directory }) =>
+      operands.flatMap((name) =>
+        Object.entries(scripts)
+          .filter(([each]) => each === name || (name.includes("*") && new Bun.Glob(name).match(each)))
+          .map(([, line]) => ({ line, cwd: directory })),
+      ),
     );
   }
-  return lines;
-}
-
-interface MakeRule {
-  needs: string[];
-  recipe: string[];
-}
-
-function readMakefile(text: string): {
-  targets: Map<string, MakeRule>;
-  variables: Map<string, string>;
-  first: string | undefined;
-} {
-  const targets = new Map<string, MakeRule>();
-  const variables = new Map<string, string>();
-  let current: MakeRule[] = [];
-  let first: string | undefined;
-  for (const line of text.replace(/\\\n[\t ]*/g, " ").split("\n")) {
-    if (line.startsWith("\t")) {
-      for (const rule of current) rule.recipe.push(line.trim());
-      continue;
-    }
-    const assignment = /^\s*(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=\s*(.*)$/.exec(line);
-    if (assignment) variables.set(assignment[1] ?? "", (assignment[2] ?? "").trim());
-    const rule = assignment ? null : /^([^\s:#=][^:#=]*?)\s*::?\s*([^=;]*)(?:;(.*))?$/.exec(line);
-    if (!rule) continue;
-    const names = fillMake(rule[1] ?? "", variables, "").split(/\s+/);
-    current = names.map((name) => {
-      const known = targets.get(name) ?? { needs: [], recipe: [] };
-      known.needs.push(...(rule[2] ?? "").split(/\s+/).filter((need) => need !== ""));
-      if (rule[3] !== undefined) known.recipe.push(rule[3].trim());
-      targets.set(name, known);
-      return known;
-    });
-    if (first === undefined && !names[0]?.startsWith(".")) first = names[0];
-  }
-  return { targets, variables, first };
-}
-
-function fillMake(text: string, variables: ReadonlyMap<string, string>, target: string | undefined): string {
-  let filled = text;
-  // Variables may be defined by others.
-  for (let round = 0; round < 5 && /\$[({]/.test(filled); round++)
-    filled = filled
-      .replace(/\$\(shell ([^)]*)\)/g, "`$1`")
-      .replace(
-        /\$[({]([\w.-]+)[)}]/g,
-        (whole, name: string) =>
-          variables.get(name) ?? (name === "MAKE" ? "make" : name === "SHELL" ? "sh" : whole),
-      );
-  return filled.replaceAll("$@", target ?? "").replaceAll("$$", "$");
-}
-
-function findJustLines(args: readonly string[], { cwd, readFile }: ScriptPlace): ScriptLine[] {
-  const named = optionValue(args, /^(?:-f|--justfile)$/);
-  const names = named === undefined ? ["justfile", "Justfile", ".justfile"] : [named];
-  const text = names
-    .map((name) => readFile(isAbsolute(name) ? name : join(cwd, name)))
-    .find((each) => each !== undefined);
-  if (text === undefined) return [];
-  const variables = new Map(
-    [...text.matchAll(/^(?:export\s+)?([\w-]+)\s*:=\s*["']?(.*?)["']?\s*$/gm)].map(
-      ([, name = "", value = ""]) => [name, value],
-    ),
-  );
-  const recipes = new Map<string, { needs: string[]; lines: string[] }>();
-  let current: { needs: string[]; lines: string[] } | undefined;
-  for (const line of text.split("\n")) {
-    const head = /^@?([\w-]+)((?:\s+[^:=]*)?):(?!=)\s*(.*)$/.exec(line);
-    if (/^\s+\S/.test(line)) current?.lines.push(line.trim());
-    else if (head) {
-      current = {
-        needs: (head[3] ?? "").split(/\s+/).filter((word) => word !== "" && word !== "&&"),
-        lines: [],
-      };
-      recipes.set(head[1] ?? "", current);
+  if (program === "concurrently")
+    return operands.map((line) => ({
+      line: line.replace(/^(npm|pnpm|yarn|bun):/, "$1 run "),
+      cwd: place.cwd,
+    }));
+  const listed = Object.hasOwn(LISTED, program) ? LISTED[program] : undefined;
+  if (listed === undefined || (program === "cargo" && operands[0] !== "make")) return [];
+  for (const name of listed.files) {
+    const found = findRecipeFile([name], place.cwd, place);
+    if (found === undefined) continue;
+    const settings = readSettings(name, found.text);
+    for (const path of listed.at) {
+      const tasks = path.reduce<unknown>((value, key) => toSettings(value)[key], settings);
+      const lines = operands.flatMap((name) => listCommands(toSettings(tasks)[name]));
+      if (lines.length > 0) return lines.map((line) => ({ line, cwd: found.directory }));
     }
   }
-  const operands = args.filter((word) => !word.startsWith("-") && word !== named);
-  const queue = [operands.find((word) => recipes.has(word)) ?? [...recipes.keys()][0] ?? ""];
-  const lines: ScriptLine[] = [];
-  const seen = new Set<string>();
-  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    if (seen.has(name)) continue;
-    seen.add(name);
-    const recipe = recipes.get(name);
-    const filled = (recipe?.lines ?? []).map((line) =>
-      line
-        .replace(/^[@-]+/, "")
-        .replace(
-          /\{\{\s*([\w-]+)\s*\}\}/g,
-          (_, variable: string) => variables.get(variable) ?? operands[1] ?? "",
-        ),
-    );
-    // A recipe may be a script of its own.
-    lines.push(
-      ...(filled[0]?.startsWith("#!")
-        ? [{ line: filled.join("\n"), cwd }]
-        : filled.map((line) => ({ line, cwd }))),
-    );
-    queue.push(...(recipe?.needs ?? []));
-  }
-  return lines;
+  return [];
 }
 
-function optionValue(words: readonly string[], option: RegExp): string | undefined {
-  const at = words.findIndex((word) => option.test(word.split("=", 1)[0] ?? ""));
-  if (at >= 0)
-    return words[at]?.includes("=") ? words[at]?.slice((words[at]?.indexOf("=") ?? 0) + 1) : words[at + 1];
-  const attached = words
-    .map((word) => /^(-[Cf])(.+)$/.exec(word))
-    .find((match) => match && option.test(match[1] ?? ""));
-  return attached?.[2];
+function readSettings(name: string, text: string): unknown {
+  try {
+    if (name.endsWith(".toml")) return Bun.TOML.parse(text);
+    if (/\.ya?ml$/.test(name)) return Bun.YAML.parse(text);
+    return Bun.JSONC.parse(text);
+  } catch {
+    return undefined; // Damaged: then its runner does not run it either.
+  }
+}
+
+// A file may be nested at will, and by its anchors in itself.
+const MAX_NESTING = 6;
+
+/** The texts of a task that may be its commands, wherever its settings have them. */
+function listCommands(task: unknown, depth = 0): string[] {
+  if (typeof task === "string") return [task];
+  if (typeof task !== "object" || task === null || depth > MAX_NESTING) return [];
+  const { cmd, cmds, run, script, shell, command, args, sequence, commands, jobs, composite } =
+    toSettings(task);
+  const words =
+    typeof command === "string" ? [[command, ...(Array.isArray(args) ? args : [])].join(" ")] : [];
+  const named = Object.values(toSettings(commands));
+  const parts = Array.isArray(task)
+    ? task
+    : [cmd, cmds, run, script, shell, sequence, jobs, composite, ...named];
+  return [...words, ...parts.flatMap((part) => listCommands(part, depth + 1))];
 }

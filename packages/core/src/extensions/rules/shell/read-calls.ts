@@ -1,4 +1,4 @@
-import { basename, isAbsolute, join, normalize } from "node:path";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import type { ReadSyntax, SyntaxNode } from "../../../approval/bash/grammar.ts";
 import { toProgram } from "../match-command.ts";
 import { type Expansion, expandAll, expandText, expandWord } from "./expand-words.ts";
@@ -43,6 +43,8 @@ export interface SeenLine {
   isIncomplete: boolean;
   /** The branch that it switches to before something else runs; undefined if it stays. */
   branch: string | undefined;
+  /** Where the links lead that it creates; absolute paths. */
+  newLinks: ReadonlyMap<string, string>;
 }
 
 /** The machine on which a line would run. */
@@ -84,12 +86,16 @@ class CallReader implements Expansion {
   private readonly calls: SeenCall[] = [];
   private readonly code: string[] = [];
   private readonly variables = new Map<string, readonly string[]>();
+  /** Names that `declare -n` makes stand for others. */
+  private readonly references = new Map<string, string>();
   private readonly functions = new Map<string, SyntaxNode>();
   private readonly aliases = new Map<string, string>();
   private readonly gitAliases = new Map<string, string>();
   /** Files that the line writes, and programs that it links or copies. */
   private readonly files = new Map<string, string>();
   private readonly links = new Map<string, string>();
+  /** Where the links lead that the line creates; absolute. */
+  private readonly newLinks = new Map<string, string>();
   private cwd: string;
   private branch: string | undefined;
   private isHidden = false;
@@ -104,8 +110,8 @@ class CallReader implements Expansion {
   }
 
   result(): SeenLine {
-    const { calls, code, isHidden, isIncomplete, branch } = this;
-    return { calls, code, isHidden, isIncomplete, branch };
+    const { calls, code, isHidden, isIncomplete, branch, newLinks } = this;
+    return { calls, code, isHidden, isIncomplete, branch, newLinks };
   }
 
   /** @returns what it may print. */
@@ -115,7 +121,8 @@ class CallReader implements Expansion {
       return [UNKNOWN];
     }
     if (line.includes(HIDDEN)) this.isHidden = true;
-    const { root, hasError } = this.place.readSyntax(line);
+    // A word may continue on the next line, which the grammar takes for its end.
+    const { root, hasError } = this.place.readSyntax(line.replace(/(?<=[^\s\\'])\\\n(?=\S)/g, ""));
     if (hasError) this.guess(line, context);
     return this.run(root, context);
   }
@@ -124,7 +131,7 @@ class CallReader implements Expansion {
 
   valuesOf(name: string): readonly string[] | undefined {
     if (name === "PWD") return [this.cwd];
-    const known = this.variables.get(name);
+    const known = this.variables.get(this.references.get(name) ?? name);
     if (known) return known;
     const value = this.place.variable(name);
     return value === undefined ? undefined : [value];
@@ -240,8 +247,11 @@ class CallReader implements Expansion {
         ? joinAlternatives([this.valuesOf(name) ?? [""], value?.kind === "array" ? [SPLIT] : [""], values])
         : values,
     );
-    if (name === "BASH_ENV" || name === "ENV" || name === "PROMPT_COMMAND")
+    if (name === "BASH_ENV" || name === "ENV")
       for (const each of values) this.runScript(each, [], this.context);
+    if (COMMAND_VARIABLES.test(name))
+      for (const each of values)
+        this.runLine(each.replace(/^\|/, ""), { ...this.context, depth: this.context.depth + 1 });
   }
 
   private expandArray(node: SyntaxNode): string[] {
@@ -252,6 +262,12 @@ class CallReader implements Expansion {
   private runDeclaration(node: SyntaxNode, context: Context): readonly string[] {
     const [program, ...rest] = node.children;
     for (const child of rest) if (child.kind === "variable_assignment") this.runAssignment(child);
+    if (rest.some(({ text }) => /^-[a-zA-Z]*n/.test(text)))
+      for (const child of rest)
+        for (const assignment of child.kind === "variable_assignment" ? toAssignments(child, this) : []) {
+          const [name = "", target = ""] = assignment.split("=");
+          this.references.set(name, target);
+        }
     for (const words of expandAll(
       rest.filter(({ kind }) => kind !== "variable_assignment"),
       this,
@@ -391,10 +407,41 @@ class CallReader implements Expansion {
       this.aliases.set(first, alias);
       return printed;
     }
-    const words = [this.findProgram(first), ...args];
+    const words = this.readGit([this.findProgram(first), ...args], first, inner.assignments);
     this.emit(words, inner);
     this.applyBuiltin(words, inner);
     return this.follow(words, given, inner);
+  }
+
+  /** A call of git with the configuration that variables give it, also if it is called as `git-push`. */
+  private readGit(
+    words: readonly string[],
+    given: string,
+    assignments: readonly string[],
+  ): readonly string[] {
+    const [program = "", ...args] = words;
+    const subcommand = /^git-([a-z][a-z-]*)$/.exec(toProgram(given))?.[1];
+    if (subcommand !== undefined && OWN_PROGRAMS.test(subcommand)) return ["git", subcommand, ...args];
+    if (program === "hub") return ["git", ...args];
+    if (program === "jj" && args[0] === "git") return args;
+    if (program !== "git") return words;
+    const findValue = (name: string) =>
+      assignments.findLast((each) => each.startsWith(`${name}=`))?.slice(name.length + 1) ??
+      this.valuesOf(name)?.[0];
+    const configured = [
+      ...(findValue("GIT_CONFIG_PARAMETERS") ?? "").matchAll(/'([^']+)'(?:='([^']*)')?/g),
+    ].map(([, key, value]) => (value === undefined ? `${key}` : `${key}=${value}`));
+    for (let index = 0; index < MAX_ALTERNATIVES; index++) {
+      const key = findValue(`GIT_CONFIG_KEY_${index}`);
+      if (key === undefined) break;
+      configured.push(`${key}=${findValue(`GIT_CONFIG_VALUE_${index}`) ?? ""}`);
+    }
+    const written = args.flatMap((word, index) => {
+      const from = /^--config-env(?:=(.*))?$/.exec(word);
+      const [key = "", variable = ""] = (from ? (from[1] ?? args[index + 1] ?? "") : "").split("=");
+      return variable === "" ? [] : [`${key}=${findValue(variable) ?? UNKNOWN}`];
+    });
+    return ["git", ...[...configured, ...written].flatMap((setting) => ["-c", setting]), ...args];
   }
 
   private callFunction(body: SyntaxNode, args: readonly string[], context: Context): readonly string[] {
@@ -422,6 +469,10 @@ class CallReader implements Expansion {
     const place = {
       cwd: this.cwd,
       readFile: (path: string) => this.files.get(path) ?? this.place.readFile(path),
+      stdin,
+      variable: (name: string) =>
+        context.assignments?.findLast((each) => each.startsWith(`${name}=`))?.slice(name.length + 1) ??
+        this.valuesOf(name)?.[0],
     };
     for (const { line, cwd } of findScriptLines(words, place)) {
       const before = this.cwd;
@@ -458,6 +509,15 @@ class CallReader implements Expansion {
       this.addCode(inner.code, context);
       return [HIDDEN];
     }
+    if ("codeFile" in inner) {
+      const code = this.readText(inner.codeFile);
+      if (code !== undefined) this.addCode(code, context);
+      return [UNKNOWN];
+    }
+    if ("inputCode" in inner) {
+      this.addCode(context.stdin ?? "", context);
+      return [UNKNOWN];
+    }
     if ("stdin" in inner)
       return context.stdin === undefined
         ? [UNKNOWN]
@@ -470,22 +530,25 @@ class CallReader implements Expansion {
   }
 
   private runWithInput(
-    { words, placeholder }: Extract<Inner, { takesInput: true }>,
+    { words, placeholder, file, separator }: Extract<Inner, { takesInput: true }>,
     context: Context,
   ): readonly string[] {
-    const input = (context.stdin ?? UNKNOWN).replace(/\0/g, "\n");
+    const given = (file === undefined ? context.stdin : this.readText(file)) ?? UNKNOWN;
+    const input = given.replace(/\0/g, "\n");
     const values =
-      placeholder === undefined
-        ? [
-            input
-              .split(/\s+/)
-              .map((word) => word.replace(/["']/g, ""))
-              .filter((word) => word !== ""),
-          ]
-        : input
-            .split("\n")
-            .filter((line) => line !== "")
-            .map((line) => [line]);
+      placeholder === undefined && separator !== undefined
+        ? [given.split(separator).map((word) => word.replace(/\n$/, ""))]
+        : placeholder === undefined
+          ? [
+              input
+                .split(/\s+/)
+                .map((word) => word.replace(/["']/g, ""))
+                .filter((word) => word !== ""),
+            ]
+          : input
+              .split("\n")
+              .filter((line) => line !== "")
+              .map((line) => [line]);
     return values.slice(0, MAX_ALTERNATIVES).flatMap((added) => {
       const filled =
         placeholder === undefined
@@ -505,7 +568,8 @@ class CallReader implements Expansion {
   }
 
   private runScript(script: string, args: readonly string[], context: Context): readonly string[] {
-    const text = this.readText(script);
+    const isInput = /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/.test(script);
+    const text = isInput ? context.stdin : this.readText(script);
     if (text === undefined) return [UNKNOWN];
     return this.runText(text, args, context);
   }
@@ -533,7 +597,9 @@ class CallReader implements Expansion {
     this.code.push(text);
     if (text.includes(HIDDEN)) this.isHidden = true;
     if (!STARTS_PROGRAMS.test(text)) return;
-    for (const literal of findCommandsInCode(text))
+    // Languages whose words need no quotes.
+    const bare = [...text.matchAll(/\b(?:spawn|exec|syscmd\(|esyscmd\()\s*([\w./-]+(?: [\w./=@:-]+)+)/g)];
+    for (const literal of [...findCommandsInCode(text), ...bare.map(([, line = ""]) => line)])
       this.runLine(literal, { ...context, depth: context.depth + 1 });
   }
 
@@ -604,12 +670,22 @@ class CallReader implements Expansion {
     } else if (program === "set" && args.includes("--"))
       this.setArguments(args.slice(args.indexOf("--") + 1));
     else if (program === "read") this.readInto(operands, context.stdin);
+    else if (program === "mapfile" || program === "readarray")
+      this.variables.set(operands.at(-1) ?? "MAPFILE", [
+        (context.stdin ?? UNKNOWN).trimEnd().replaceAll("\n", SPLIT),
+      ]);
+    else if (program === "dd") this.copy([dataOperand(args, "if"), dataOperand(args, "of")]);
+    else if (
+      /^(?:g?sed|perl|ruby)$/.test(program) &&
+      args.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word))
+    )
+      this.rewrite(program, args, operands);
     else if (program === "printf" && args[0] === "-v" && args[1] !== undefined)
       this.assign(args[1], [findOutput(words, undefined)]);
     else if (program === "hash" && args[0] === "-p" && args[2] !== undefined)
       this.links.set(args[2], toProgram(args[1] ?? ""));
     else if (program === "ln" || program === "cp" || program === "mv" || program === "install")
-      this.copy(operands);
+      this.copy(operands, program);
     else if (program === "git") this.applyGit(operands, args);
     else if (program === "npm" && operands[0] === "pkg" && operands[1] === "set")
       this.setScripts(operands.slice(2));
@@ -631,15 +707,32 @@ class CallReader implements Expansion {
   }
 
   /** A program by another name is the program, and a copy of a script is the script. */
-  private copy(operands: readonly string[]): void {
+  private copy(operands: readonly string[], program = "cp"): void {
     const [from = "", to] = operands;
     if (to === undefined || operands.length > 2) return;
     const text = this.readText(from);
     const target = this.resolve(to);
     if (text !== undefined) this.files.set(target, text);
     else {
+      if (program === "ln" && isKnown(from)) this.newLinks.set(target, resolveFrom(dirname(target), from));
       this.links.set(target, toProgram(this.findProgram(from)));
       this.links.set(join(target, basename(from)), toProgram(this.findProgram(from)));
+    }
+  }
+
+  /** A file that an editor of streams has changed in place: what is in it then can only be known of plain changes. */
+  private rewrite(program: string, args: readonly string[], operands: readonly string[]): void {
+    const isPlain = program.endsWith("sed") && args.filter((word) => word.startsWith("-")).length === 1;
+    const groups = /^s(?<mark>[/|,#])(?<from>[\w -]+)\k<mark>(?<to>[\w .-]*)\k<mark>g?$/.exec(
+      isPlain ? (operands[0] ?? "") : "",
+    )?.groups;
+    for (const path of operands) {
+      const text = this.readText(path);
+      if (text !== undefined)
+        this.files.set(
+          this.resolve(path),
+          groups ? text.replaceAll(groups.from ?? "", groups.to ?? "") : HIDDEN,
+        );
     }
   }
 
@@ -652,6 +745,14 @@ class CallReader implements Expansion {
           ? this.branch
           : operands[1];
     if (command !== "config" || first === undefined) return;
+    const program = operands.findIndex((word) =>
+      /^(?:core\.(?:editor|pager|sshCommand|fsmonitor)|pager\.\w+|sequence\.editor|diff\.external|credential\.helper)$/i.test(
+        word,
+      ),
+    );
+    const line = program < 0 ? undefined : operands[program + 1];
+    if (line !== undefined)
+      this.runLine(line.replace(/^!/, ""), { ...this.context, depth: this.context.depth + 1 });
     const at = operands.findIndex((word) => /^alias\./i.test(word));
     const [, name] = /^alias\.([\w-]+)$/i.exec(operands[at] ?? "") ?? [];
     const value = args.slice(args.indexOf(operands[at] ?? "") + 1).join(" ");
@@ -702,7 +803,7 @@ class CallReader implements Expansion {
   }
 
   private resolve(path: string): string {
-    return normalize(isAbsolute(path) ? path : join(this.cwd, path));
+    return resolveFrom(this.cwd, path);
   }
 
   /** A line that the grammar cannot read: its pieces as plain words. */
@@ -743,7 +844,7 @@ function isStatement({ kind }: SyntaxNode): boolean {
 }
 
 const STARTS_PROGRAMS =
-  /subprocess|\bos\.|popen|exec|spawn|system|shell|Bun\.\$|\$`|%x|qx|`|Process|Command|IO\.|proc_open|passthru|run\(/i;
+  /subprocess|getline|"\s*\||syscmd|spawn|\bsh\s+["']|\bos\.|popen|exec|spawn|system|shell|Bun\.\$|\$`|%x|qx|`|Process|Command|IO\.|proc_open|passthru|run\(/i;
 const MAX_LITERALS = 200;
 
 /** The texts of code that may be commands: parts that are joined are one text, and a list of texts is one, too. */
@@ -762,6 +863,23 @@ function findCommandsInCode(code: string): string[] {
 }
 
 const LITERAL = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`/g;
+
+function resolveFrom(directory: string, path: string): string {
+  return normalize(isAbsolute(path) ? path : join(directory, path));
+}
+
+/** The file that `dd if=FILE` or `of=FILE` names. */
+function dataOperand(args: readonly string[], name: string): string {
+  return args.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? "";
+}
+
+/** Commands of git that are also programs of its own directory. */
+const OWN_PROGRAMS =
+  /^(?:push|send-pack|commit|commit-tree|reset|rebase|merge|checkout|switch|restore|clean|stash|tag|branch|am|apply|cherry-pick|revert|rm|mv|add|remote|config|update-ref|filter-branch|lfs|subtree|svn|p4|request-pull|fetch|pull|clone|gc|reflog|worktree|submodule)$/;
+
+/** Variables whose value is a command that other programs run. */
+const COMMAND_VARIABLES =
+  /^(?:GIT_(?:EDITOR|SEQUENCE_EDITOR|SSH|SSH_COMMAND|PAGER|EXTERNAL_DIFF|ASKPASS)|(?:SSH_ASK|SUDO_ASK)PASS|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|PROMPT_COMMAND|PS[04]|FCEDIT|RSYNC_RSH)$/;
 
 /** Not a program of the system or of a package. */
 function isScriptPath(path: string): boolean {

@@ -8,9 +8,21 @@ export type Inner =
   /** The standard input is a script. */
   | { stdin: true }
   /** The standard input has further words of a call. */
-  | { words: readonly string[]; takesInput: true; placeholder?: string | undefined }
+  | {
+      words: readonly string[];
+      takesInput: true;
+      placeholder?: string | undefined;
+      /** The file that has them instead. */
+      file?: string | undefined;
+      /** What divides them, if it is not any space. */
+      separator?: string | undefined;
+    }
   /** Code of another language. */
-  | { code: string };
+  | { code: string }
+  /** A file has such code. */
+  | { codeFile: string }
+  /** The standard input is such code. */
+  | { inputCode: true };
 
 /** Options of a program that take the next word. */
 type ValueOptions = RegExp;
@@ -34,7 +46,6 @@ const WRAPPERS: Readonly<Record<string, readonly [ValueOptions, number]>> = {
   unbuffer: [NONE, 0],
   timeout: [/^(?:-[ks]|--signal|--kill-after)$/, 1],
   gtimeout: [/^-[ks]$/, 1],
-  env: [/^(?:-[uC]|--unset|--chdir)$/, 0],
   sudo: [/^-[ugCpTRDhrt]$/, 0],
   doas: [/^-[uC]$/, 0],
   busybox: [NONE, 0],
@@ -46,8 +57,12 @@ const WRAPPERS: Readonly<Record<string, readonly [ValueOptions, number]>> = {
   chroot: [NONE, 1],
   unshare: [NONE, 0],
   firejail: [NONE, 0],
-  bwrap: [/^--(?:ro-bind|bind|dev|proc|tmpfs|chdir)$/, 0],
-  dbus: [NONE, 0],
+  "dbus-run-session": [/^--(?:config-file|dbus-daemon)$/, 0],
+  "systemd-run": [/^(?:-[pEtuM]|--(?:property|setenv|unit|slice|description|working-directory|uid|gid))$/, 0],
+  chronic: [NONE, 0],
+  catchsegv: [NONE, 0],
+  corepack: [NONE, 0],
+  rtk: [NONE, 0],
   npx: [/^(?:-p|--package)$/, 0],
   bunx: [/^(?:-p|--package)$/, 0],
   pnpx: [NONE, 0],
@@ -74,6 +89,8 @@ const WRAPPING_COMMANDS: readonly (readonly string[])[] = [
     "yarn exec",
     "yarn dlx",
     "bun x",
+    "op run",
+    "mise x",
     "uv run",
     "poetry run",
     "pipenv run",
@@ -127,6 +144,13 @@ export function unwrapCall(words: readonly string[]): Inner[] {
     program === "newgrp"
   )
     return optionLines(args, /^(?:-[a-z]*c|--command)$/);
+  if (program === "env") return unwrapEnv(args);
+  if (program === "bwrap") return [{ words: afterOptions(args, TWO_VALUES) }];
+  if (program === "hyperfine")
+    return skipOptions(
+      args,
+      /^(?:-[wrmMSNpcL]|--(?:warmup|runs|min-runs|max-runs|prepare|cleanup|setup))$/,
+    ).map((line) => ({ line }));
   if (program === "flock") return unwrapFlock(args);
   if (program === "ssh")
     return [
@@ -146,17 +170,29 @@ export function unwrapCall(words: readonly string[]): Inner[] {
     return args.flatMap((word) =>
       [...word.matchAll(/(?:^|[;}\n])\s*\d*e (.+)$/g)].map(([, line = ""]) => ({ line })),
     );
-  if (program === "awk" || program === "gawk" || program === "mawk") return args.map((code) => ({ code }));
+  if (program === "awk" || program === "gawk" || program === "mawk")
+    return args.map((code, index) =>
+      /^(?:-f|--file)$/.test(args[index - 1] ?? "") ? { codeFile: code } : { code },
+    );
+  if (program === "rake") return [{ codeFile: "Rakefile" }];
+  if (program === "invoke" || program === "inv" || program === "fab")
+    return [{ codeFile: program === "fab" ? "fabfile.py" : "tasks.py" }];
+
   if (program === "tar")
     return args.flatMap((word) => (/exec=(.+)$/.exec(word)?.[1] ?? "") || []).map((line) => ({ line }));
   if (program === "git") return unwrapGit(args);
-  const found: Inner[] = [];
+  const found: Inner[] = listOptionLines(program, args);
+  if (/^(?:expect|tclsh|wish|m4)$/.test(program) && args.every((word) => word.startsWith("-")))
+    found.push({ inputCode: true });
   const evaluates = Object.hasOwn(INTERPRETERS, program) ? INTERPRETERS[program] : undefined;
   const at = evaluates ? args.findIndex((word) => evaluates.test(word)) : -1;
   if (at >= 0) found.push({ code: args[at + 1] ?? "" });
   else if (evaluates) {
     const file = args.find((word) => !word.startsWith("-"));
-    if (file !== undefined && SCRIPT_FILE.test(file)) found.push({ script: file, args: [] });
+    const manager = /(?:^|\/)(npm|npx|yarn|pnpm|bun)(?:-cli)?(?:\.c?js)?$/.exec(file ?? "")?.[1];
+    if (program === "node" && file !== undefined && manager !== undefined)
+      found.push({ words: [manager, ...args.slice(args.indexOf(file) + 1)] });
+    else if (file !== undefined && SCRIPT_FILE.test(file)) found.push({ script: file, args: [] });
     if (file === undefined || file === "-") found.push({ stdin: true });
   }
   const wrapper = Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined;
@@ -166,9 +202,8 @@ export function unwrapCall(words: readonly string[]): Inner[] {
   if (wrapper) found.push(...unwrapPlain(program, args, wrapper));
   else if (command)
     found.push({
-      words: skipOptions(
-        words.slice(command.length),
-        /^(?:-p|--package|--with|-c|--python|--extra|--group|-n)$/,
+      words: withoutVersion(
+        skipOptions(words.slice(command.length), /^(?:-p|--package|--with|-c|--python|--extra|--group|-n)$/),
       ),
       behind: command.join(" "),
     });
@@ -196,7 +231,72 @@ function unwrapPlain(
   if (program === "watch") return [{ line: words.join(" ") }];
   return words.length === 0
     ? []
-    : [{ words, ...(/^(?:npx|bunx|pnpx|uvx)$/.test(program) && { behind: program }) }];
+    : [{ words: withoutVersion(words), ...(/^(?:npx|bunx|pnpx|uvx)$/.test(program) && { behind: program }) }];
+}
+
+/** `npm@latest` is npm. */
+function withoutVersion([program = "", ...rest]: readonly string[]): readonly string[] {
+  return program === "" ? rest : [program.replace(/(?<=\w)@[\w.^~-]+$/, ""), ...rest];
+}
+
+// Options of programs whose value is a line of a shell, or a call.
+const LINE_OPTIONS: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:-c|--call)$/,
+  pnpm: /^(?:-c|--shell-mode)$/,
+  "nix-shell": /^--(?:run|command)$/,
+  nix: /^(?:-c|--command)$/,
+  gdb: /^(?:-ex|-eval-command|--eval-command)$/,
+  rsync: /^(?:-e|--rsh|--rsync-path)$/,
+  zip: /^(?:-TT|--unzip-command)$/,
+  expect: /^-c$/,
+};
+
+/** Lines that options of a program give it to run. */
+function listOptionLines(program: string, args: readonly string[]): Inner[] {
+  const option = Object.hasOwn(LINE_OPTIONS, program) ? LINE_OPTIONS[program] : undefined;
+  if (program === "bun" && args[0] === "exec") return [{ line: args.slice(1).join(" ") }];
+  if (program === "npm" && args[0] === "explore")
+    return [{ line: skipOptions(args.slice(2), NONE).join(" ") }];
+  if (program === "pnpm" && /^-c$/.test(args[0] ?? "") && args[1] === "exec")
+    return [{ line: args.slice(2).join(" ") }];
+  if (program === "socat")
+    return args.flatMap((word) => {
+      const line = /^(?:EXEC|SYSTEM|SHELL):(.+?)(?:,(?:pty|stderr|setsid|sigint|sane|ctty)\b.*)?$/i.exec(
+        word,
+      )?.[1];
+      return line === undefined ? [] : [{ line }];
+    });
+  if (option === undefined) return [];
+  return optionLines(args, option).map((inner) =>
+    "line" in inner ? { line: inner.line.replace(/^(?:!|shell |spawn )\s*/, "") } : inner,
+  );
+}
+
+/** `env`, also with a line that it splits itself: `-S LINE`, attached, or in a group of options. */
+function unwrapEnv(args: readonly string[]): Inner[] {
+  for (const [index, word] of args.entries()) {
+    const [, attached] = /^(?:-[a-zA-Z0]*S|--split-string(?:=|$))(.*)$/s.exec(word) ?? [];
+    if (attached !== undefined && word.startsWith("-")) {
+      const [line = "", ...rest] =
+        attached === "" ? args.slice(index + 1) : [attached, ...args.slice(index + 1)];
+      return [{ line: [line, ...rest].join(" ") }];
+    }
+    if (!word.startsWith("-") && !/^\w+=/.test(word)) break;
+  }
+  const words = withoutAssignments(skipOptions(args, /^(?:-[uC]|--unset|--chdir)$/));
+  return words.length === 0 ? [] : [{ words }];
+}
+
+const TWO_VALUES =
+  /^--(?:(?:ro-|dev-)?bind(?:-try)?|symlink|setenv|file|bind-data|ro-bind-data|chmod|overlay)$/;
+const NO_VALUE = /^--(?:unshare-.*|share-net|new-session|die-with-parent|clearenv|as-pid-1|disable-userns)$/;
+
+/** The words after the options of bubblewrap, which take none, one or two values. */
+function afterOptions(args: readonly string[], two: RegExp): readonly string[] {
+  let at = 0;
+  while (/^--./.test(args[at] ?? ""))
+    at += two.test(args[at] ?? "") ? 3 : NO_VALUE.test(args[at] ?? "") ? 1 : 2;
+  return args.slice(args[at] === "--" ? at + 1 : at);
 }
 
 /** `parallel git {} ::: push`. */
@@ -238,7 +338,21 @@ function unwrapXargs(args: readonly string[]): Inner[] {
   const attached = inserted.exec(args[at] ?? "")?.[1]?.replace(/^=/, "");
   const placeholder = at < 0 ? undefined : attached || (args[at] === "-I" ? args[at + 1] : "{}");
   const words = skipOptions(args, /^(?:-[IanPLdsE]|--max-args|--max-procs|--delimiter|--arg-file)$/);
-  return [{ words: words.length === 0 ? ["echo"] : words, takesInput: true, placeholder }];
+  const findValue = (option: RegExp) => {
+    const found = args.findIndex((word) => option.test(word));
+    if (found < 0) return undefined;
+    return option.exec(args[found] ?? "")?.[1] || args[found + 1];
+  };
+  const isNull = args.some((word) => /^(?:-[a-zA-Z]*0|--null)$/.test(word));
+  return [
+    {
+      words: words.length === 0 ? ["echo"] : words,
+      takesInput: true,
+      placeholder,
+      file: findValue(/^(?:-a|--arg-file(?:=(.*))?)$/),
+      separator: isNull ? "\0" : findValue(/^(?:-d|--delimiter(?:=(.*))?)$/)?.replace(/^\\n$/, "\n"),
+    },
+  ];
 }
 
 function unwrapFind(args: readonly string[]): Inner[] {
