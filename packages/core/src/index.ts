@@ -118,6 +118,7 @@ export type {
   ProtectedAccess,
   SandboxState,
   ShellCommand,
+  ShellView,
   ShellWrapper,
   WrappedCommand,
 } from "./infrastructure/process/shell-wrapper.ts";

@@ -89,6 +89,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "extensions/definitions",
     "extensions/evidence",
   ],
+  "extensions/dry-run": ["types", "infrastructure", "tool", "tools", "agent/types.ts", "harness/types.ts"],
   "extensions/language-servers": [
     "types.ts",
     "infrastructure",

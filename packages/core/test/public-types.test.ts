@@ -152,7 +152,7 @@ const TYPES = `
   RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
   SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry
   SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource
-  SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellWrapper SteeredMessage StopReason
+  SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellView ShellWrapper SteeredMessage StopReason
   StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TaskLinkEntry
   TestCounts TextBlock TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool
   ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState

@@ -125,16 +125,16 @@ export class SessionTempDir {
   }
 
   remove(): void {
-    if (this.directory !== undefined) removeWhole(this.directory);
+    if (this.directory !== undefined) removeTree(this.directory);
     this.directory = undefined;
   }
 }
 
 /**
- * Commands may leave directories without write permission in it. Files that cannot be removed now are removed later as
- * leftovers.
+ * Removes a directory of ours. Commands may leave directories without write permission in it. Files that cannot be
+ * removed now are removed later as leftovers.
  */
-function removeWhole(directory: string): void {
+export function removeTree(directory: string): void {
   try {
     rmSync(directory, { recursive: true, force: true });
   } catch {
@@ -166,6 +166,6 @@ function removeLeftovers(parent: string): void {
     const path = join(parent, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) continue;
-    if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) removeWhole(path);
+    if (now() - stats.mtimeMs > LEFTOVER_AGE_MS) removeTree(path);
   }
 }

@@ -1,4 +1,4 @@
-import type { AskForHost } from "../network/connection.ts";
+import type { AskForHost, NetworkConnection } from "../network/connection.ts";
 
 /** A command for a shell, as it would run unsandboxed. */
 export interface ShellCommand {
@@ -78,6 +78,36 @@ export interface ShellWrapper {
    * may stay, unless a sandboxed process ran meanwhile. Then they are removed, and a line reports each.
    */
   leave(): () => readonly string[];
+  /**
+   * Creates namespaces in which other directories may be mounted for one command; left out where commands share none.
+   * @param options.onConnection called for every connection that the command wants; none of them is made.
+   * @throws Error with a clause why there are none.
+   */
+  openView?(options: { onConnection(connection: NetworkConnection): void }): Promise<ShellView>;
+}
+
+/**
+ * Namespaces for one command: it sees no process and reaches no server outside of them, and its mounts are made in them
+ * before it starts. All paths are absolute.
+ */
+export interface ShellView {
+  /** Runs the command. No protected file is searched for when it returns: it writes to nothing but what was mounted. */
+  wrapper: ShellWrapper;
+  /** The directories to which the command may write, real paths, the project first. */
+  writable: readonly string[];
+  /** The directory of the commands' temporary files, which is among them; undefined if there is none. */
+  temporary: string | undefined;
+  /** The command line that runs another one as the administrator of the namespaces, before the command starts. */
+  toAdministration(argv: readonly string[]): string[];
+  /** The root directory as processes in the view see it. */
+  root: string;
+  /** Ends all processes in the namespaces; the mounts go with them. */
+  end(): Promise<void>;
+  /**
+   * Makes changes as a command of the session: a protected file that they create is moved away and reported.
+   * @returns one line for each.
+   */
+  guard(access: ProtectedAccess | undefined, change: () => Promise<void>): Promise<readonly string[]>;
 }
 
 /** The directory that replaces the system's temporary directories for sandboxed commands. All paths are absolute. */

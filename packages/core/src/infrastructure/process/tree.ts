@@ -309,6 +309,12 @@ export function isProcessAlive({ pid, startTime }: ProcessIdentity): boolean {
   return isProcessRunning(pid);
 }
 
+/** Identifies a running process; a zombie with that id is not alive. */
+export function identifyProcess(pid: number): ProcessIdentity {
+  const startTime = readStartTime(pid);
+  return { pid, ...(startTime !== undefined && { startTime }) };
+}
+
 function readStartTime(pid: number): string | undefined {
   if (!hasProcessTable()) return undefined;
   try {

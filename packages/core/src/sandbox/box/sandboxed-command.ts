@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { findLinkedRepository } from "../../infrastructure/paths/git.ts";
 import { SandboxActivity } from "../../infrastructure/process/sandbox-activity.ts";
 import type {
   CommandReturn,
+  ProtectedAccess,
   ShellCommand,
+  ShellView,
   ShellWrapper,
   WrappedCommand,
 } from "../../infrastructure/process/shell-wrapper.ts";
@@ -71,6 +74,8 @@ interface SandboxedShellOptions {
   mayLeave: boolean;
   /** Reports to the user, in a sentence, which files were moved away. */
   notify?: ((message: string) => void) | undefined;
+  /** For commands of a view: the sandbox of the session, whose files they do not change. */
+  original?: SandboxedShell | undefined;
 }
 
 export interface Hardening {
@@ -111,29 +116,27 @@ export class SandboxedShell implements ShellWrapper {
   private isClosed = false;
 
   constructor(private readonly options: SandboxedShellOptions) {
-    const { root, isRootReadOnly, writable, quarantine, journalDirectory, notify } = options;
+    const { root, isRootReadOnly, writable, quarantine, journalDirectory, notify, original } = options;
     const outer = isRootReadOnly ? writable : [root, ...writable];
     const isHeld = (path: string) => outer.some((other) => other !== path && isInside(path, other));
     this.roots = [root, ...new Set(writable.filter((path) => path !== root && !isHeld(path)))];
-    this.projectSecrets = new ProjectSecrets(root, options.sessionStart);
+    this.projectSecrets = original?.projectSecrets ?? new ProjectSecrets(root, options.sessionStart);
     const linked = isRootReadOnly ? undefined : findLinkedRepository(root);
     this.linkedGitDirectories = linked ? [...new Set([linked.commonDirectory, linked.gitDirectory])] : [];
     const guarded = isRootReadOnly ? this.roots.filter((path) => path !== root) : this.roots;
     const places = { roots: guarded, gitDirectories: this.linkedGitDirectories };
     const journal =
       journalDirectory === undefined ? undefined : new ProtectedFileJournal(journalDirectory, places);
-    this.keeper = new ProtectedFileGuard({
-      ...places,
-      quarantine,
-      notify,
-      journal,
-      activity: new SandboxActivity(),
-    });
+    this.keeper =
+      original?.keeper ??
+      new ProtectedFileGuard({ ...places, quarantine, notify, journal, activity: new SandboxActivity() });
   }
 
   async wrapCommand(command: ShellCommand): Promise<WrappedCommand> {
     const lost = await this.renewNamespace();
     const { network, notes } = await this.openNetwork(command);
+    if (this.options.original)
+      return this.toEnclosed(command, this.keeper.snapshot(), { notesBefore: notes, network });
     const before = this.keeper.begin(command.writtenFiles ?? (() => []), command.access);
     try {
       return this.toEnclosed(command, before, { notesBefore: [...lost, ...notes], network });
@@ -151,7 +154,8 @@ export class SandboxedShell implements ShellWrapper {
     const { namespace, network } = this.options;
     if (network === undefined || !namespace?.isAlive) return { notes: [] };
     try {
-      const { askForHost } = command;
+      // A view reaches no host, whatever the user would answer.
+      const askForHost = this.options.original ? undefined : command.askForHost;
       return { network: await network.open(namespace, { line: lineOf(command), askForHost }), notes: [] };
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
@@ -209,6 +213,8 @@ export class SandboxedShell implements ShellWrapper {
       },
       ...(isJoining && { endSession: (reason: string) => namespace?.end(reason) ?? Promise.resolve() }),
       explain: (output, hasFailed = true) => {
+        // What would help a command of the session does not help one of a view.
+        if (this.options.original) return undefined;
         const unwritten = findUnwrittenFiles(output, line);
         if (unwritten.length > 0) return explainCheckout(unwritten, mayLeave);
         return (
@@ -227,12 +233,13 @@ export class SandboxedShell implements ShellWrapper {
         );
       },
       abandon: () => {
-        this.keeper.abandon();
+        if (!this.options.original) this.keeper.abandon();
         network?.end();
       },
       finish: (end) => {
         network?.finish();
         void this.findEnd(end).then(() => network?.end());
+        if (this.options.original) return { notes: [...notesBefore] };
         const notes = [...notesBefore, ...this.keeper.finish(this.findEnd(end))];
         const moved = this.keeper.movedPaths.slice(movedBefore);
         return { notes: [...notes, ...explainMoved(moved, { root: this.options.root, mayLeave })] };
@@ -277,6 +284,60 @@ export class SandboxedShell implements ShellWrapper {
   leave(): () => string[] {
     this.keeper.inspect();
     return () => this.keeper.accept();
+  }
+
+  /** @throws Error with a clause why there are no namespaces. */
+  async openView({ onConnection }: Parameters<Required<ShellWrapper>["openView"]>[0]): Promise<ShellView> {
+    const { namespace: shared } = this.options;
+    if (shared === undefined) throw new Error("commands share no namespaces on this system");
+    const directory = this.options.directory();
+    const temporary = directory === undefined ? undefined : preparePrivateTemporary(directory);
+    if (temporary === undefined) throw new Error("there is no directory for temporary files");
+    const [namespace, { SessionNetwork }] = await Promise.all([
+      shared.openAnother(),
+      import("../network/session-network.ts"),
+    ]);
+    const socketDirectory = mkdtempSync(`${temporary.directory}/view-network-`);
+    const network = new SessionNetwork({
+      setting: { allow: [] },
+      environment: {},
+      directory: socketDirectory,
+      onConnection,
+    });
+    network.prepare(namespace);
+    const wrapper = new SandboxedShell({
+      ...this.options,
+      ...{ namespace, network, firstNote: undefined, mayLeave: false, original: this },
+    });
+    const end = async () => {
+      network.endConnections();
+      await namespace.end("the view was closed");
+      await network.close();
+      rmSync(socketDirectory, { recursive: true, force: true });
+    };
+    return {
+      wrapper,
+      writable: [...this.roots, ...this.linkedGitDirectories, temporary.files],
+      temporary: temporary.files,
+      toAdministration: (argv) => namespace.toJoining(argv),
+      root: namespace.root,
+      end,
+      guard: (access, change) => this.guard(access, change),
+    };
+  }
+
+  private async guard(access: ProtectedAccess | undefined, change: () => Promise<void>): Promise<string[]> {
+    const movedBefore = this.keeper.movedPaths.length;
+    this.keeper.begin(() => [], access);
+    try {
+      await change();
+    } catch (error) {
+      this.keeper.finish(Promise.resolve());
+      throw error;
+    }
+    const notes = this.keeper.finish(Promise.resolve());
+    const moved = this.keeper.movedPaths.slice(movedBefore);
+    return [...notes, ...explainMoved(moved, { root: this.options.root, mayLeave: this.options.mayLeave })];
   }
 
   /** Ends the connections to other hosts, and reports them. */

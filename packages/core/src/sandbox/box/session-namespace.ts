@@ -1,5 +1,5 @@
 import { type ChildProcess, startProcess } from "../../infrastructure/process/process.ts";
-import { isProcessAlive } from "../../infrastructure/process/tree.ts";
+import { identifyProcess, isProcessAlive, type ProcessIdentity } from "../../infrastructure/process/tree.ts";
 import { kernelRelease, sleep } from "../../infrastructure/runtime.ts";
 
 /** What `toJoining` needs of prepared mounts. */
@@ -43,6 +43,8 @@ const LOOK_EVERY_MS = 5;
 export class SessionNamespace {
   private holder: ChildProcess | undefined;
   private holderProcessId = 0;
+  /** The first process in the namespaces: when it is gone, so are all others. */
+  private first: ProcessIdentity | undefined;
   private opening: Promise<void> | undefined;
   /** Why the last holder process was ended on purpose. */
   private endReason: string | undefined;
@@ -56,13 +58,23 @@ export class SessionNamespace {
     return namespace;
   }
 
+  /** Further namespaces like these. @throws like `open`. */
+  openAnother(): Promise<SessionNamespace> {
+    return SessionNamespace.open(this.options);
+  }
+
   get isAlive(): boolean {
     return this.holder !== undefined;
   }
 
+  /** The root directory of the process that holds the namespaces. */
+  get root(): string {
+    return `/proc/${this.holderProcessId}/root`;
+  }
+
   /** The directory in which the kernel shows the processes, by their process ids in the namespace. */
   get processTable(): string {
-    return `/proc/${this.holderProcessId}/root/proc`;
+    return `${this.root}/proc`;
   }
 
   /**
@@ -108,13 +120,14 @@ export class SessionNamespace {
 
   /** Ends all processes in the namespaces. @param reason a clause for the model, for the next `renew`. */
   async end(reason: string): Promise<void> {
-    const { holder, holderProcessId } = this;
+    const { holder, first } = this;
     if (holder === undefined) return;
     this.endReason = reason;
     this.holder = undefined;
     holder.kill();
     for (let waitedMs = 0; waitedMs < END_LIMIT_MS; waitedMs += LOOK_EVERY_MS) {
-      if (!isProcessAlive({ pid: holderProcessId })) break;
+      // The system may take seconds to collect it.
+      if (first === undefined || !isProcessAlive(first)) break;
       await sleep(LOOK_EVERY_MS);
     }
     await holder.gone;
@@ -141,6 +154,7 @@ export class SessionNamespace {
     }
     this.holder = holder;
     this.holderProcessId = processId;
+    this.first = identifyProcess(processId);
     void holder.exited.then(() => {
       if (this.holder === holder) this.holder = undefined;
     });

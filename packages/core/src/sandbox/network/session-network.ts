@@ -124,6 +124,12 @@ export class SessionNetwork {
     };
   }
 
+  /** Starts what the first command would wait for. */
+  prepare(namespace: JoinableNamespace): void {
+    // The command that needs it reports the failure.
+    this.findRelay(namespace).catch(() => {});
+  }
+
   private async openPort(namespace: JoinableNamespace, label: string) {
     for (let attempt = 1; ; attempt++) {
       const relay = await this.findRelay(namespace);
@@ -143,8 +149,8 @@ export class SessionNetwork {
 
   /** Call this when nothing is running. */
   async close(): Promise<void> {
-    this.relay?.relay.end();
     const proxy = await this.proxy?.catch(() => undefined);
+    this.relay?.relay.end();
     proxy?.close();
     rmSync(this.socketPath, { force: true });
   }
