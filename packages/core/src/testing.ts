@@ -1,5 +1,6 @@
 /** A scripted model in the place of a real one, and recordings of real ones: for tests without a key and a network. */
 
+export { startRecording } from "./provider/scripted/recording.ts";
 export { type Script, type ScriptTurn, scriptJsonSchema } from "./provider/scripted/script.ts";
 export {
   createScriptedStream,
@@ -10,5 +11,4 @@ export {
   type ScriptedOptions,
   type ScriptStart,
   scriptedModel,
-  startRecording,
 } from "./provider/scripted.ts";

@@ -126,25 +126,29 @@ function toOutcome(run: Run, error: Error): Outcome {
 }
 
 async function answerCalls(run: Run, message: AssistantMessage): Promise<Omit<Turn, "message">> {
-  // The tool runner is loaded while the first reply streams, not before the first request.
-  const { runToolCalls, skipToolCalls } = await import("./tool-calls.ts");
+  const calls = toolCallsOf(message);
+  // What runs calls is loaded with the first one: most of it is needed by no answer in words.
+  const runner = calls.length > 0 ? await import("./tool-calls.ts") : undefined;
+  const skip = (reason: string) => runner?.skipToolCalls(run, message, reason) ?? [];
   // A refusal that the model has worked around since does not count.
-  if (toolCallsOf(message).length > 0) run.tools.unattendedRejection = false;
+  if (calls.length > 0) run.tools.unattendedRejection = false;
   if (message.stopReason === "aborted") {
-    return { toolResults: skipToolCalls(run, message, NOT_STARTED), outcome: { stopReason: "aborted" } };
+    return { toolResults: skip(NOT_STARTED), outcome: { stopReason: "aborted" } };
   }
   if (message.stopReason === "error") {
-    const toolResults = skipToolCalls(run, message, "Not run: the reply broke off in an error.");
+    const toolResults = skip("Not run: the reply broke off in an error.");
     if (isRefusal(message)) return { toolResults, outcome: { stopReason: "refusal" } };
     const error = new Error(`The provider ended its reply with "${message.rawStopReason ?? "error"}".`);
     return { toolResults, outcome: { stopReason: "error", error } };
   }
-  if (message.stopReason === "max_tokens") return { toolResults: skipToolCalls(run, message, CUT_REPLY) };
-  if (run.isOverCost && toolCallsOf(message).length > 0) {
-    const toolResults = skipToolCalls(run, message, LIMIT_REACHED);
+  if (message.stopReason === "max_tokens") return { toolResults: skip(CUT_REPLY) };
+  if (run.isOverCost && calls.length > 0) {
+    const toolResults = skip(LIMIT_REACHED);
     return { toolResults, outcome: { stopReason: stopAtCost(run) } };
   }
-  const { results, stop } = await runToolCalls(run, message);
+  if (!runner)
+    return { toolResults: [], outcome: run.signal.aborted ? { stopReason: "aborted" } : undefined };
+  const { results, stop } = await runner.runToolCalls(run, message);
   return { toolResults: results, outcome: stop && { stopReason: stop } };
 }
 

@@ -30,7 +30,7 @@ export async function openRecording(
   // Without its trailing slash or dot the path would name a file.
   if (/(^|\/)(\.{1,2})?$/.test(file))
     throw new UsageError(`--record ${file}: is a directory; name a file in it`);
-  const { startRecording } = await import("../provider/scripted.ts");
+  const { startRecording } = await import("../provider/scripted/recording.ts");
   const path = resolve(cwd, file);
   try {
     return startRecording(

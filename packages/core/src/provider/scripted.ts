@@ -28,7 +28,7 @@ import {
 } from "./types.ts";
 
 export { parseScript, readScript } from "./scripted/parse-script.ts";
-export { type Recording, startRecording } from "./scripted/recording.ts";
+export type { Recording } from "./scripted/recording.ts";
 export { findStart, type ScriptStart } from "./scripted/turns.ts";
 
 const DEFAULT_CONTEXT_WINDOW = 200_000;

@@ -10,7 +10,7 @@ import type {
   LsArguments,
   LsParameters,
 } from "./parameters.ts";
-import { createSearchGate, splitGlobPattern } from "./search/search-scope.ts";
+import { createSearchGate, splitGlobPattern } from "./search/search-gate.ts";
 import { resolveFilePath } from "./target.ts";
 import type { Workspace } from "./workspace.ts";
 

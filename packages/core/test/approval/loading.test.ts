@@ -11,16 +11,19 @@ const LATER = [
   "approval/bash/command-policy.ts",
   "approval/paths.ts",
   "approval/reads.ts",
+  "agent/tool-calls.ts",
   "tool/execute.ts",
   "tools/parameters.ts",
   "tools/shell/run-shell.ts",
   "tools/read/read-file.ts",
+  "tools/search/search-scope.ts",
   "tools/search/find-files.ts",
   "tools/search/grep.ts",
   "tools/edit/edit-file.ts",
   "tools/edit/unified-diff.ts",
   "tools/edit/write-file.ts",
   "infrastructure/fs/write.ts",
+  "infrastructure/process/process.ts",
 ];
 
 test("evaluating, changing and comparing commands is not loaded before the first request", () => {

@@ -46,7 +46,8 @@ function readText(bytes: Uint8Array, path: string): string {
  */
 export function parseScript(text: string, path: string): Script {
   const json = text.startsWith("\uFEFF") ? text.slice(1) : text;
-  const parsed = scriptSchema.safeParse(parseJson(json, path));
+  // Most processes read one script: generating code for its parser takes longer than that.
+  const parsed = scriptSchema.safeParse(parseJson(json, path), { jitless: true });
   if (!parsed.success) throw new Error(describeIssues(parsed.error, { json, path }));
   const clash = findIdClash(parsed.data);
   if (clash) throw new Error(`${placeIn({ json, path }, clash.path)}${clash.message}`);

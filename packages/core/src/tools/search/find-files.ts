@@ -15,16 +15,14 @@ import { missingFileError } from "../missing-file.ts";
 import type { GlobArguments } from "../parameters.ts";
 import { formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
+import { createGlobMatcher, type SearchTarget, splitGlobPattern } from "./search-gate.ts";
 import {
-  createGlobMatcher,
   displayFound,
   displaySearchPath,
   MOVED_NOTE,
   openSearchLocation,
   type SearchLocation,
-  type SearchTarget,
   searchSteadily,
-  splitGlobPattern,
   toRipgrepOptions,
   WITHHELD_NOTE,
 } from "./search-scope.ts";

@@ -6,12 +6,12 @@ import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { GrepArguments } from "../parameters.ts";
 import { MAX_COLLECTED } from "../parameters.ts";
 import type { Workspace } from "../workspace.ts";
+import type { SearchTarget } from "./search-gate.ts";
 import {
   displayFound,
   MOVED_NOTE,
   openSearchLocation,
   type SearchLocation,
-  type SearchTarget,
   searchSteadily,
   toRipgrepOptions,
   WITHHELD_NOTE,
