@@ -58,6 +58,29 @@ describe("a trusted rule of the project", () => {
     ]);
   });
 
+  test("refuses what the tools of a server would change or run, as far as their arguments name it", async () => {
+    const args = [join(import.meta.dir, "../../../core/test/support/mcp-server.ts"), "files"];
+    place.configure({ sandbox: "off", mcpServers: { disk: { command: process.execPath, args } } });
+    place.write("AGENTS.md", "Do not edit `generated/`.\n\nNever push.\n");
+    await trust();
+    const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
+    const { results, violations } = await run([
+      call("mcp__disk__write_file", { path: "generated/a.ts" }),
+      call("mcp__disk__write_file", { path: "src/a.ts" }),
+      call("mcp__disk__read_file", { path: "generated/a.ts" }),
+      call("mcp__disk__run_command", { command: "git push" }),
+      call("mcp_call", {
+        tool: "mcp__disk__write_file",
+        input: { path: join(place.project, "generated/b") },
+      }),
+      { text: "Done." },
+    ]);
+    const isRefused = results.map((text) => text.startsWith("Refused by a rule: "));
+    expect(isRefused).toEqual([true, false, false, true, true]);
+    expect(results[1]).toContain("called write_file");
+    expect(violations.map(({ line }) => line)).toEqual([1, 3, 1]);
+  });
+
   test("refuses what tools and commands would change, also through links", async () => {
     place.write("CLAUDE.md", "Do not edit `generated/`.\n");
     place.write("generated/a.ts", "1;\n");

@@ -86,6 +86,13 @@ function listTools(): object[] {
     ...(behaviours.has("renames")
       ? [{ name: `renamed_${toolGeneration}`, description: "new", inputSchema: object({}) }]
       : []),
+    ...(behaviours.has("files")
+      ? [
+          { name: "write_file", description: "Writes", inputSchema: object({ path: { type: "string" } }) },
+          { name: "read_file", description: "Reads", inputSchema: object({ path: { type: "string" } }) },
+          { name: "run_command", description: "Runs", inputSchema: object({ command: { type: "string" } }) },
+        ]
+      : []),
     ...hostile,
     ...many,
   ];

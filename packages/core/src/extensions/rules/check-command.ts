@@ -64,7 +64,7 @@ function checkGuard(guard: Guard, rule: PlacedRule, checked: Checked): string | 
       return checkPaths(guard, checked, {
         directory: rule.directory,
         root: place.root,
-        realPath: (path) => place.realPath(followLinks(path, seen.newLinks)),
+        realPath: place.realPath,
       });
     case "commit_message":
       return first(seen.calls, (call) => {
@@ -199,8 +199,11 @@ function needsCheck({ before }: CheckGuard, { calls }: SeenLine): boolean {
 
 function checkPaths(guard: PathGuard, { seen, place }: Checked, where: GuardPlace): string | undefined {
   for (const call of seen.calls) {
+    // What creates a link changes nothing at its end.
+    const links = call.words[0] === "ln" ? undefined : seen.newLinks;
+    const there = { ...where, realPath: (path: string) => place.realPath(followLinks(path, links)) };
     for (const touched of listTouched(call, place))
-      if (refusesPath(guard, touched, where)) return `${describeCall(call)} concerns ${show(touched.path)}`;
+      if (refusesPath(guard, touched, there)) return `${describeCall(call)} concerns ${show(touched.path)}`;
   }
   for (const code of seen.code) {
     if (!(guard.access === "read" ? READS : WRITES).test(code)) continue;
@@ -228,7 +231,7 @@ function checkPaths(guard: PathGuard, { seen, place }: Checked, where: GuardPlac
 }
 
 /** Where a path leads once the links exist that a line creates. */
-function followLinks(path: string, links: ReadonlyMap<string, string>): string {
+function followLinks(path: string, links: ReadonlyMap<string, string> = new Map()): string {
   for (const [link, target] of links)
     if (path === link || path.startsWith(`${link}/`)) return target + path.slice(link.length);
   return path;

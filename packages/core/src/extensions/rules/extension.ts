@@ -53,7 +53,7 @@ class RulesOfSession implements SessionAddition {
   }
 
   beforeCall: SessionAddition["beforeCall"] = async (call) => {
-    if (!CHECKED_TOOLS.has(call.toolName)) return undefined;
+    if (!isChecked(call.toolName)) return undefined;
     this.isWanted ||= this.nested.isNear(call.input);
     if (!this.isWanted) return undefined;
     const rules = await this.open();
@@ -94,4 +94,11 @@ class RulesOfSession implements SessionAddition {
   }
 }
 
-const CHECKED_TOOLS: ReadonlySet<string> = new Set(["bash", "edit", "write", "apply_patch", "read", "grep"]);
+const CHECKED_TOOLS: ReadonlySet<string> = new Set([
+  ...["bash", "edit", "write", "apply_patch", "read", "grep", "lsp", "mcp_call"],
+]);
+
+/** Also the tools of servers, whose arguments may name files and commands. */
+function isChecked(toolName: string): boolean {
+  return CHECKED_TOOLS.has(toolName) || toolName.startsWith("mcp__");
+}

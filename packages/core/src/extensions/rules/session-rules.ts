@@ -15,6 +15,7 @@ import type { PlacedRule, PlaceRules } from "./find-rules.ts";
 import { listDependencies, MANIFEST } from "./new-dependencies.ts";
 import { refusesPath, type TouchedPath } from "./path-guard.ts";
 import { RequiredChecks } from "./required-checks.ts";
+import { readServerCall } from "./server-call.ts";
 import { readCalls } from "./shell/read-calls.ts";
 import type { CheckGuard } from "./types.ts";
 
@@ -44,6 +45,11 @@ export class SessionRules {
   async check({ toolName, input }: Pick<FinishedCall, "toolName" | "input">): Promise<Violation | undefined> {
     if (toolName === "bash")
       return typeof input.command === "string" ? this.checkCommand(input.command) : undefined;
+    const server = readServerCall(toolName, input);
+    for (const line of server?.commands ?? []) {
+      const violation = await this.checkCommand(line);
+      if (violation) return violation;
+    }
     const touched = this.listTouchedByTool(toolName, input);
     if (touched.length === 0) return undefined;
     await this.found.addDirectories(this.found.listDirectories(touched.map(({ path }) => dirname(path))));
@@ -163,6 +169,12 @@ export class SessionRules {
     if (toolName === "read" || toolName === "grep")
       return isPath ? [{ path: this.toAbsolute(given), access: "read" }] : [];
     if (toolName === "edit" || toolName === "write") return isPath ? this.toWritten(given) : [];
+    if (toolName === "lsp") return isPath && input.action === "rename" ? this.toWritten(given) : [];
+    const server = readServerCall(toolName, input);
+    if (server)
+      return server.paths.flatMap((path) =>
+        server.isReading ? [{ path: this.toAbsolute(path), access: "read" as const }] : this.toWritten(path),
+      );
     if (toolName !== "apply_patch" || typeof input.patch !== "string") return [];
     const named = input.patch.matchAll(/^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm);
     return [...named].flatMap(([, path = ""]) => this.toWritten(path.trim()));

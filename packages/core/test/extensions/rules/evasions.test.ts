@@ -53,6 +53,7 @@ describe("what only looks like it is not refused", () => {
     ["Never push.", "make --version; task --list; just --list; npx concurrently 'bun test' npm:lint"],
     ["No new dependencies.", "pipx install ruff; go mod tidy"],
     ["Do not edit `generated/`.", "tar -cf a.tar generated; git stash list; awk 1 generated/a.ts"],
+    ["Do not edit `generated/`.", "ln -s generated link && ls link"],
     ["Never push to main.", "git push origin work"],
     ["Never push to main.", "git push"],
     ["Never push to main.", "git push -u origin HEAD"],
