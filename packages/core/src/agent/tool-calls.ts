@@ -6,7 +6,7 @@ import type { ApprovalDecision, ApprovalRequest, AskedCall } from "../tool/types
 import { type AssistantMessage, type ToolCallBlock, type ToolResultMessage, toolCallsOf } from "../types.ts";
 import type { LoopVerdict } from "./loop-detector.ts";
 import type { Run } from "./run.ts";
-import type { ApprovalHandle, NoticeLevel } from "./types.ts";
+import type { ApprovalHandle, FinishedCall, NoticeLevel } from "./types.ts";
 
 /** The results of one reply's calls, in call order, and whether they end the run. */
 interface ToolCallsOutcome {
@@ -52,7 +52,7 @@ function groupCalls(run: Run, calls: ToolCallBlock[]): ToolCallBlock[][] {
   let readOnlyBefore = false;
   for (const call of calls) {
     const tool = run.tools.registry.find(call.name);
-    const readOnly = (tool?.readOnly && !tool.runsAlone) ?? false;
+    const readOnly = (tool?.readOnly && !tool.runsAlone?.(call.input)) ?? false;
     const last = groups.at(-1);
     if (last && readOnly && readOnlyBefore) last.push(call);
     else groups.push([call]);
@@ -101,6 +101,7 @@ async function runToolCall(
 ): Promise<CallOutcome> {
   const itemId = startItem(run, call);
   let isChanging = false;
+  const ended: (FinishedCall & { output: string; isError: boolean })[] = [];
   const notify = (level: NoticeLevel, code: string, message: string) => run.notice(level, code, message);
   const execution = await executeToolCall(call, run.tools.registry, {
     signal: run.signal,
@@ -108,9 +109,10 @@ async function runToolCall(
     redactor: run.config.redactor,
     decide: (request, asked) => decide(run, request, { ...asked, toolCallId: call.id }),
     ...(run.config.beforeCall && {
-      advise: async (input: Record<string, unknown>) =>
-        run.config.beforeCall?.({ toolCallId: call.id, toolName: call.name, input }, run.signal),
+      advise: async (toolName: string, input: Record<string, unknown>) =>
+        run.config.beforeCall?.({ toolCallId: call.id, toolName, input }, run.signal),
     }),
+    onPerformed: (performed) => void ended.push({ toolCallId: call.id, ...performed }),
     onInput: (input) =>
       run.emit({
         type: "tool_update",
@@ -140,16 +142,13 @@ async function runToolCall(
       }),
   });
   const { message, metadata, rejection } = execution;
-  const note = rejection
-    ? undefined
-    : await run.config.afterCall?.(
-        {
-          ...{ toolCallId: call.id, toolName: call.name, input: message.input ?? call.input },
-          ...{ output: message.output, isError: message.isError },
-        },
-        run.signal,
-      );
-  const noted = withNote(message, note);
+  ended.push({
+    ...{ toolCallId: call.id, toolName: call.name, input: message.input ?? call.input },
+    ...{ output: message.output, isError: message.isError },
+  });
+  let noted = message;
+  for (const each of rejection ? [] : ended)
+    noted = withNote(noted, await run.config.afterCall?.(each, run.signal));
   if (isChanging) run.config.changes?.afterChanges();
   await before;
   if (rejection?.unattended) run.tools.unattendedRejection = true;

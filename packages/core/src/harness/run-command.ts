@@ -32,8 +32,8 @@ export function createCommandRunner(options: CommandRunnerOptions): SessionScope
     const { message, rejection } = await executeToolCall(call, createToolRegistry(tools), {
       signal,
       ...(beforeCall && {
-        advise: async (input: Record<string, unknown>) =>
-          beforeCall({ toolCallId: call.id, toolName: call.name, input }, signal),
+        advise: async (toolName: string, input: Record<string, unknown>) =>
+          beforeCall({ toolCallId: call.id, toolName, input }, signal),
       }),
       redactor,
       keepOutput,

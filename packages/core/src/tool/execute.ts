@@ -26,7 +26,10 @@ export interface ToolExecutionOptions {
   /** `call` is left out when a tool asks while it runs: those arguments cannot be changed. */
   decide(request: ApprovalRequest, call?: AskedCall): Promise<ApprovalDecision>;
   /** See `AgentLoopConfig.beforeCall`. */
-  advise?(input: Record<string, unknown>): Promise<
+  advise?(
+    toolName: string,
+    input: Record<string, unknown>,
+  ): Promise<
     | {
         refusal?: string | undefined;
         input?: Record<string, unknown> | undefined;
@@ -36,6 +39,13 @@ export interface ToolExecutionOptions {
   >;
   /** Called before the call runs with arguments other than the model's. */
   onInput?(input: Record<string, unknown>): void;
+  /** Called when a tool has run a call of another one; see `ToolContext.perform`. */
+  onPerformed?(call: {
+    toolName: string;
+    input: Record<string, unknown>;
+    output: string;
+    isError: boolean;
+  }): void;
   onUpdate?(partialResult: string): void;
   keepOutput?: KeepOutput | undefined;
   /** Redacts secrets in what the call shows and returns. */
@@ -143,7 +153,7 @@ async function runValidated(
     );
   }
   if (options.signal.aborted) return failure(NOT_STARTED, "skipped");
-  const advice = await options.advise?.(call.input);
+  const advice = await options.advise?.(call.name, call.input);
   if (options.signal.aborted) return failure(NOT_STARTED, "skipped");
   if (advice?.refusal !== undefined) return failure(advice.refusal, "rejected");
   const advised = advice?.input && tool.parameters.safeParse(advice.input);
@@ -158,7 +168,7 @@ async function runValidated(
   if (decision?.response === "reject") {
     return failure(decision.message ?? "The user rejected this call.", outcomeOf(decision));
   }
-  const run = { call, options, isWithheld: decision?.withholds };
+  const run = { call, registry, options, isWithheld: decision?.withholds };
   const input = decision?.input ?? advice?.input;
   if (input === undefined || isSameInput(input, call.input)) return runTool(tool, parsed.data, run);
   return runRevised(tool, input, run);
@@ -166,6 +176,7 @@ async function runValidated(
 
 interface PermittedRun {
   call: ToolCallBlock;
+  registry: ToolRegistry;
   options: CallOptions;
   isWithheld: ToolContext["isWithheld"];
 }
@@ -192,7 +203,7 @@ async function runRevised(tool: Tool, input: Record<string, unknown>, run: Permi
 async function runTool(
   tool: Tool,
   args: Record<string, unknown>,
-  { call, options, isWithheld, onStart }: PermittedRun & { onStart?: () => void },
+  { call, registry, options, isWithheld, onStart }: PermittedRun & { onStart?: () => void },
 ): Promise<EndedCall> {
   const context: ToolContext = {
     toolCallId: call.id,
@@ -205,6 +216,12 @@ async function runTool(
     },
     isWithheld,
     run: options.run && { ...options.run, reject: options.reject },
+    async perform(toolName, input) {
+      if (!registry.find(toolName)) return undefined;
+      const { result } = await runToEnd({ ...call, name: toolName, input }, registry, options);
+      options.onPerformed?.({ toolName, input, output: result.output, isError: result.isError ?? false });
+      return result;
+    },
     ...(options.onUpdate && { onUpdate: options.onUpdate }),
   };
   if (!tool.readOnly && options.beforeChange) {

@@ -132,6 +132,11 @@ export interface ToolContext {
   onUpdate?(partialResult: string): void;
   /** For a tool whose call starts a run of its own; left out where there is none to share with. */
   run?: SharedRun | undefined;
+  /**
+   * Runs a call of another tool as a part of this one, with all that holds for such a call: rules, hooks, questions,
+   * undo. Undefined if the session does not have that tool.
+   */
+  perform?(toolName: string, input: Record<string, unknown>): Promise<ToolResult | undefined>;
 }
 
 /** What a run shares with the runs that its calls start. */
@@ -215,7 +220,7 @@ export interface Tool<P extends z.ZodObject = z.ZodObject> {
   /** What its calls need, if that does not follow from the fields around it. */
   permission?: ApprovalRequest["permission"];
   /** True for a read-only call that does not run in parallel with others, such as a question to the user. */
-  runsAlone?: boolean;
+  runsAlone?(input: Record<string, unknown>): boolean;
   /** True for a call that waits or polls: repeating it does not indicate a loop. */
   waits?(input: Record<string, unknown>): boolean;
   /** True when a successful call changes files, so that repeating an earlier call may give a different result. */

@@ -25,7 +25,7 @@ export function createAskUserTool(askUser: AskUser | undefined): Tool {
     },
     inputSchema: INPUT_SCHEMAS.ask_user,
     readOnly: true,
-    runsAlone: true,
+    runsAlone: () => true,
     isOffered: () => askUser !== undefined,
     approval: () => undefined,
     async execute({ questions }, { signal }) {

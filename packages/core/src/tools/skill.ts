@@ -30,7 +30,7 @@ export function createSkillTool(source: SkillSource, { runsAlone = false } = {})
     },
     inputSchema: INPUT_SCHEMAS.skill,
     readOnly: true,
-    ...(runsAlone && { runsAlone }),
+    ...(runsAlone && { runsAlone: () => true }),
     approval: () => undefined,
     execute: ({ name, file }, { signal }) =>
       file === undefined || file.trim() === "" ? source.load(name, signal) : source.read(name, file, signal),

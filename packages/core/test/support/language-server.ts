@@ -1,6 +1,6 @@
 // A language server for tests: `bun language-server.ts BEHAVIOUR…`. In a text, `BAD(word)` is an error with the message
 // "word is bad", also if another open document has `BREAKS(word)` and this one `USES(word)`.
-import { appendFileSync, existsSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const behaviours = process.argv.slice(2);
 const has = (name: string) => behaviours.includes(name);
@@ -140,6 +140,42 @@ const NOTHING: Place = {
   query: "",
 };
 
+/** The files of `rename=` (relative to the first one's directory) as the server has seen them first. */
+const cached = new Map<string, string>();
+
+/** Renames the word at a position in the files that the setting `rename` lists. */
+function rename(uri: string, { line, character }: Place["position"], newName: string): unknown {
+  const text = documents.get(uri)?.text.split("\n")[line] ?? "";
+  const word = /^\w*/.exec(text.slice(character))?.[0] ?? "";
+  const documentChanges: object[] = (settingOf("rename") ?? "").split(",").map((name) => {
+    const target = new URL(name, uri).href;
+    if (!cached.has(target)) cached.set(target, readFileSync(new URL(target), "utf8"));
+    const open = documents.get(target);
+    const lines = (open?.text ?? cached.get(target) ?? "").split("\n");
+    const edits = lines.flatMap((content, number) =>
+      [...content.matchAll(new RegExp(`\\b${word}\\b`, "g"))].map(({ index }) => ({
+        range: {
+          start: { line: number, character: index },
+          end: { line: number, character: index + word.length },
+        },
+        newText: newName,
+      })),
+    );
+    if (has("overlap")) edits.push(...edits);
+    if (has("beyond")) for (const { range } of edits) range.end.line += 1_000;
+    return { textDocument: { uri: target, version: open?.version ?? null }, edits };
+  });
+  if (has("create-file")) documentChanges.push({ kind: "create", uri: new URL("new.txt", uri).href });
+  return { documentChanges };
+}
+
+// It has read the project at its start.
+if (settingOf("rename") && settingOf("root"))
+  for (const name of settingOf("rename")?.split(",") ?? []) {
+    const target = new URL(name, `file://${settingOf("root")}/`);
+    if (existsSync(target)) cached.set(target.href, readFileSync(target, "utf8"));
+  }
+
 /** Our own client sends exactly what the protocol says. */
 function answer(method: string, { textDocument, position, newName, query }: Place): unknown {
   const at = { start: position, end: position };
@@ -197,6 +233,7 @@ function answer(method: string, { textDocument, position, newName, query }: Plac
         },
       ];
     case "textDocument/rename":
+      if (settingOf("rename")) return rename(textDocument.uri, position, newName);
       return {
         changes: {
           [textDocument.uri]: [{ range: at, newText: newName }],

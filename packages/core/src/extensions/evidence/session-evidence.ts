@@ -93,7 +93,7 @@ export class SessionEvidence {
     const { toolName, toolCallId, metadata = {}, isError, output } = event;
     const input = event.input ?? this.inputs.get(toolCallId) ?? {};
     if (!isError && metadata.unchanged !== true) {
-      for (const path of changedPaths(toolName, input)) {
+      for (const path of changedFilesOf(metadata) ?? changedPaths(toolName, input)) {
         const inProject = isAbsolute(path) ? relative(this.scope.root, path) : path;
         if (!inProject.startsWith("..") && matters(inProject)) this.ledger.noteEdit(inProject, atMs);
       }
@@ -141,6 +141,11 @@ export class SessionEvidence {
 function toPattern(glob: string): RegExp {
   const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`);
+}
+
+/** The files (absolute) that a call says it has changed; undefined for a call whose arguments name them. */
+export function changedFilesOf({ changedFiles }: Record<string, unknown>): string[] | undefined {
+  return Array.isArray(changedFiles) ? changedFiles.filter((path) => typeof path === "string") : undefined;
 }
 
 function changedPaths(toolName: string, { file_path: path, patch }: Record<string, unknown>): string[] {

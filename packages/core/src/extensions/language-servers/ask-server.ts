@@ -3,7 +3,8 @@ import { isInside } from "../../infrastructure/fs/real-path.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import type { LspArguments } from "../../tools/parameters.ts";
 import type { LanguageServer, RunningServer } from "./language-server.ts";
-import { type Place, readHover, readPlaces, readSymbols, readWorkspaceEdit } from "./messages.ts";
+import { type Place, readHover, readPlaces, readSymbols } from "./messages.ts";
+import type { RenamePlace } from "./rename.ts";
 import { type LanguageServers, readFileText } from "./servers.ts";
 
 /** A question to a server; `path` is that of `file_path`, absolute and real. */
@@ -11,15 +12,16 @@ interface Question extends LspArguments {
   path: string | undefined;
 }
 
-interface QuestionContext {
+interface QuestionContext extends RenamePlace {
+  /** Of the project. */
   root: string;
-  signal: AbortSignal;
 }
 
-const TIMEOUT_MS = 20_000;
+// The first answer of a server may need it to read the whole project.
+const TIMEOUT_MS = 60_000;
 const MAX_LINES = 100;
 const MAX_HOVER_CHARACTERS = 4_000;
-const MAX_NEW_TEXT_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 
 /** Starts the server if necessary. @throws Error for the model. */
 export async function askServer(
@@ -56,7 +58,16 @@ export async function askServer(
     case "rename": {
       const { new_name: newName } = question;
       if (!newName) throw new Error("Give new_name.");
-      return listEdits(await ask("textDocument/rename", { ...position(), newName }), context);
+      const at = position();
+      const { renameSymbol } = await import("./rename.ts");
+      const renaming = {
+        server: running,
+        oldName: findName(text, at.position),
+        newName,
+        extensions: server.definition.extensions,
+        ask: () => ask("textDocument/rename", { ...at, newName }),
+      };
+      return renameSymbol(renaming, context);
     }
     case "diagnostics":
       return listProblems(running, path, context);
@@ -121,6 +132,16 @@ function findPosition(text: string, { line, column, query }: Question): { line: 
   return { line: line - 1, character };
 }
 
+/** The name at, or directly before, a position. */
+function findName(
+  text: string,
+  { line, character }: { line: number; character: number },
+): string | undefined {
+  const content = text.split("\n")[line] ?? "";
+  const names = [...content.matchAll(/[\p{L}\p{N}_$]+/gu)];
+  return names.find(({ index, 0: name }) => index <= character && character <= index + name.length)?.[0];
+}
+
 function describePlace({ path, line, column }: Place, { root }: QuestionContext): string {
   const shown = isInside(path, root) ? relative(root, path) : path;
   return `${toLine(shown)}:${line}:${column}`;
@@ -140,19 +161,6 @@ function listSymbols(result: unknown, path: string): ToolResult {
     ({ name, kind, line, depth }) => `${"  ".repeat(depth)}${line}: ${kind} ${toLine(name)}`,
   );
   return list(lines, "The file defines no symbols.");
-}
-
-function listEdits(result: unknown, context: QuestionContext): ToolResult {
-  const edits = readWorkspaceEdit(result);
-  const outside = edits.filter(({ path }) => !isInside(path, context.root)).length;
-  const lines = edits
-    .filter(({ path }) => isInside(path, context.root))
-    .map((edit) => `${describePlace(edit, context)} → ${toLine(edit.newText)}`);
-  if (lines.length === 0) return { output: "It cannot be renamed." };
-  const { output } = list(lines, "");
-  const note =
-    outside > 0 ? ` Left out: ${outside === 1 ? "1 place" : `${outside} places`} outside the project.` : "";
-  return { output: `Nothing was changed; make these changes with the file tools.${note}\n${output}` };
 }
 
 async function listProblems(
@@ -179,7 +187,7 @@ function list(lines: readonly string[], none: string): ToolResult {
 /** On one line; the text is another program's. */
 function toLine(text: string): string {
   const plain = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
-  return plain.length > MAX_NEW_TEXT_CHARACTERS
-    ? `${plain.slice(0, MAX_NEW_TEXT_CHARACTERS).toWellFormed()}…`
+  return plain.length > MAX_NAME_CHARACTERS
+    ? `${plain.slice(0, MAX_NAME_CHARACTERS).toWellFormed()}…`
     : plain;
 }

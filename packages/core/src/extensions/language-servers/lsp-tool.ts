@@ -13,26 +13,28 @@ interface LspToolOptions {
   open(): Promise<LanguageServers>;
 }
 
-/** Asks a language server about the code. It changes nothing: the changes of a rename are only listed. */
+/** Asks a language server about the code. Only a rename changes files, by a call of its own that asks for approval. */
 export function createLspTool({ workspace, isOffered, open }: LspToolOptions): Tool {
   const gate = createTargetGate(workspace, { toolName: "lsp", permission: "read" });
   const tool: Tool<LspParameters> = {
     name: "lsp",
     description:
       "Ask the language server: where a name is defined or used, its type, the symbols of a file (or query, in the " +
-      "project), the changes of a rename (listed, not made), or the errors of a file. Lines and columns count from 1; " +
+      "project), the errors of a file, or to rename in all files. Lines and columns count from 1; " +
       "instead of column, give the name in line as query.",
     get parameters() {
       return loadParameters().lspParameters;
     },
     inputSchema: INPUT_SCHEMAS.lsp,
     readOnly: true,
+    runsAlone: ({ action }) => action === "rename",
     isOffered,
     approval: ({ file_path }) => gate.approval({ file_path: file_path || workspace.root }),
-    async execute(args, { signal }) {
+    async execute(args, { signal, perform }) {
       const { askServer } = await import("./ask-server.ts");
+      const { root } = workspace;
       const { realPath } = args.file_path ? gate.locate({ file_path: args.file_path }) : {};
-      return askServer(await open(), { ...args, path: realPath }, { root: workspace.root, signal });
+      return askServer(await open(), { ...args, path: realPath }, { root, workspace, signal, perform });
     },
   };
   return tool;

@@ -228,36 +228,59 @@ const SYMBOL_KINDS: readonly string[] = [
 ];
 
 const textEdit = z.object({ range, newText: z.string() });
-const workspaceEdit = z.object({
-  changes: z.record(z.string(), z.array(textEdit)).optional(),
-  documentChanges: z.array(z.unknown()).optional(),
-});
+
+/** A change of a text; line and character count from 0, in units of UTF-16. */
+export type TextEdit = z.infer<typeof textEdit>;
+
 const documentEdit = z.object({
-  textDocument: z.object({ uri: z.string() }),
+  textDocument: z.object({ uri: z.string(), version: z.int().nullish() }),
   edits: z.array(textEdit),
 });
+const workspaceEdit = z.object({
+  changes: z.record(z.string(), z.array(textEdit)).nullish(),
+  documentChanges: z.array(z.unknown()).nullish(),
+});
 
-/** A change that a server proposes. */
-export interface ProposedEdit extends Place {
-  newText: string;
+/** The changes that a server proposes for one file. */
+export interface FileEdits {
+  path: string;
+  /** Of the document that they were computed from; undefined if the server does not say. */
+  version: number | undefined;
+  edits: TextEdit[];
 }
 
-/** The changes of an answer; those that are no changes of text are left out. */
-export function readWorkspaceEdit(result: unknown): ProposedEdit[] {
+/** A change of several files. */
+export interface WorkspaceChanges {
+  files: FileEdits[];
+  /** True if it is invalid in part, or is more than changes of texts. */
+  hasOtherChanges: boolean;
+}
+
+/** The changes of an answer; without any, the list is empty. */
+export function readWorkspaceEdit(result: unknown): WorkspaceChanges {
+  if (result === null || result === undefined) return { files: [], hasOtherChanges: false };
   const read = workspaceEdit.safeParse(result);
-  if (!read.success) return [];
-  const { changes = {}, documentChanges = [] } = read.data;
-  const listed = documentChanges.flatMap((each): [string, z.infer<typeof textEdit>[]][] => {
-    const edit = documentEdit.safeParse(each);
-    return edit.success ? [[edit.data.textDocument.uri, edit.data.edits]] : [];
-  });
-  return [...Object.entries(changes), ...listed]
-    .flatMap(([uri, edits]) => {
-      const path = toPath(uri);
-      if (path === undefined) return [];
-      return edits.map(({ range: { start }, newText }) => ({ path, ...toLineAndColumn(start), newText }));
-    })
-    .slice(0, MAX_PLACES);
+  if (!read.success) return { files: [], hasOtherChanges: true };
+  const { changes, documentChanges } = read.data;
+  // A server may give both for clients that know only the older form.
+  const documents: unknown[] =
+    documentChanges ??
+    Object.entries(changes ?? {}).map(([uri, edits]) => ({ textDocument: { uri }, edits }));
+  const files = new Map<string, FileEdits>();
+  let hasOtherChanges = false;
+  for (const each of documents) {
+    const { data } = documentEdit.safeParse(each);
+    const path = data && toPath(data.textDocument.uri);
+    if (!data || path === undefined) {
+      hasOtherChanges = true;
+      continue;
+    }
+    const version = data.textDocument.version ?? undefined;
+    const file = files.get(path) ?? { path, version, edits: [] };
+    file.edits.push(...data.edits);
+    if (file.edits.length > 0) files.set(path, file);
+  }
+  return { files: [...files.values()], hasOtherChanges };
 }
 
 /** The address of a file. */

@@ -4,6 +4,7 @@ import type { AgentEvent, FinishedCall } from "../../agent/types.ts";
 import { loadBashSyntax, type ReadSyntax } from "../../approval/bash/grammar.ts";
 import type { SessionScope } from "../../harness/types.ts";
 import { homeDirectory } from "../../infrastructure/runtime.ts";
+import { changedFilesOf } from "../evidence/session-evidence.ts";
 import {
   type CommandPlace,
   findCommandViolation,
@@ -144,9 +145,11 @@ export class SessionRules {
   private async noteCall(event: AgentEvent & { type: "tool_end" }, atMs: number): Promise<void> {
     const { toolName, toolCallId, metadata = {}, isError, output } = event;
     const input = event.input ?? this.inputs.get(toolCallId) ?? {};
-    if (!isError && metadata.unchanged !== true)
-      for (const { path, access } of this.listTouchedByTool(toolName, input))
-        if (access === "write") this.checks.noteEdit(relative(this.scope.root, path), atMs);
+    if (!isError && metadata.unchanged !== true) {
+      const touched = this.listTouchedByTool(toolName, input).filter(({ access }) => access === "write");
+      for (const path of changedFilesOf(metadata) ?? touched.map((each) => each.path))
+        this.checks.noteEdit(relative(this.scope.root, path), atMs);
+    }
     if (toolName !== "bash" || typeof input.command !== "string" || metadata.jobId !== undefined) return;
     const exitCode = typeof metadata.exitCode === "number" ? metadata.exitCode : null;
     // A call that was refused, or could not be started, ran nothing.
