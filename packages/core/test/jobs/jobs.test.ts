@@ -123,9 +123,9 @@ for (const [place, make] of Object.entries(MAKE)) {
       const project = await make();
       const script = "echo before; read x < go; echo after";
       await project.bash("mkfifo go");
-      const moved = await project.bash(script, { timeout: 300, on_timeout: "background" });
+      const moved = await project.bash(script, { timeout: 2_000, on_timeout: "background" });
       expect([moved.output, moved.isError]).toEqual([
-        "before\n[still running after 300 ms. Moved to the background as job 1]",
+        "before\n[still running after 2000 ms. Moved to the background as job 1]",
         false,
       ]);
       writeFileSync(project.at("go"), "\n");

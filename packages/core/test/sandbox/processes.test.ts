@@ -94,9 +94,9 @@ describe.skipIf(problem !== undefined)("the end of a sandboxed command", () => {
     const seconds = uniqueSleepSeconds();
     const command = `trap 'echo cleaned > cleaned; exit' TERM; sleep ${seconds} & wait`;
     const begin = performance.now();
-    const { output } = await run(command, { timeout: 300 });
-    expect(output).toBe("(no output)\n[timed out after 300 ms; process group killed]");
-    expect(performance.now() - begin).toBeLessThan(1_200 + BUSY_MS);
+    const { output } = await run(command, { timeout: 2_000 });
+    expect(output).toBe("(no output)\n[timed out after 2000 ms; process group killed]");
+    expect(performance.now() - begin).toBeLessThan(2_900 + BUSY_MS);
     expect([text("project/cleaned"), await countLeftRunning(seconds)]).toEqual(["cleaned\n", 0]);
   });
 

@@ -146,12 +146,12 @@ async function callTool(id: Message["id"], name: unknown, input: Record<string, 
       process.exit(9);
       return;
     case "progress":
-      for (let step = 1; step <= 3; step++) {
+      for (let step = 1; step <= 4; step++) {
         send({
           method: "notifications/progress",
-          params: { progressToken: progressToken, progress: step, total: 3 },
+          params: { progressToken: progressToken, progress: step, total: 4 },
         });
-        await Bun.sleep(30);
+        await Bun.sleep(Number(argument("pause") ?? 30));
       }
       return answer(id, text("done"));
     case "roots":

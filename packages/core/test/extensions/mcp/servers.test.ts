@@ -218,12 +218,13 @@ describe("a call of a server's tool", () => {
   });
 
   test("ends at the time limit with notifications/cancelled, and progress extends it", async () => {
-    const stage = createServerStage({ local: { ...testServer(), timeoutMs: 700 } });
+    // All progress together takes longer than the limit.
+    const stage = createServerStage({ local: { ...testServer("pause=700"), timeoutMs: 2_500 } });
     const { results } = await stage.play(
       [run("hang"), run("cancelled"), run("progress"), { text: "Done." }],
       auto,
     );
-    expect(results[0]?.output).toContain("did not answer within 1 s; the call was cancelled");
+    expect(results[0]?.output).toMatch(/did not answer within \d+ s; the call was cancelled/);
     expect(results.slice(1).map(({ output }) => output)).toEqual(["1", "done"]);
   });
 

@@ -175,7 +175,7 @@ describe("an extension of the user", () => {
         "late.ts",
       ],
     });
-    const text = await report(300);
+    const text = await report(3_000);
     expect(text?.split("\n")).toEqual([
       "first.ts  tool count",
       "late.ts  tool late",
@@ -183,7 +183,7 @@ describe("an extension of the user", () => {
       "throws.ts  not used: no database",
       expect.stringMatching(/^syntax\.ts {2}not used: ./),
       "none.ts  not used: its default export is not a function",
-      "hangs.ts  not used: it was not ready within 0.3 seconds",
+      "hangs.ts  not used: it was not ready within 3 seconds",
       "bash.ts  not used: the tool bash exists already: it is built in",
       expect.stringContaining('name.ts  not used: "a b" cannot be the name of'),
       "schema.ts  not used: the parameters of the tool x are no JSON Schema of type object",
