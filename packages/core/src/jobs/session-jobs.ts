@@ -80,10 +80,11 @@ export class SessionJobs {
     return job;
   }
 
-  /** For a job whose command could not be started. */
+  /** For a job whose command could not be started. The next attempt gets its number, if no other job was added since. */
   forget(job: Job): void {
     this.jobs.splice(this.jobs.indexOf(job), 1);
     job.output.remove();
+    if (Number(job.id) === this.number - 1) this.number -= 1;
   }
 
   /** Called with each update; returns a function that unsubscribes. */

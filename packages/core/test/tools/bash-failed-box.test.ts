@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import type { ShellWrapper, WrappedCommand } from "../../src/infrastructure/process/shell-wrapper.ts";
+import { SessionJobs } from "../../src/jobs/session-jobs.ts";
 import { createBashTool } from "../../src/tools/bash.ts";
 import { createToolWorkspace, runTool } from "../support/tool-workspace.ts";
 
@@ -59,6 +60,19 @@ test("a sandbox that cannot be created is created again, and the command runs on
     abandoned: 0,
     log: "ran\n",
   });
+});
+
+test("a job whose sandbox is created at the second attempt has the first number", async () => {
+  const jobs = new SessionJobs();
+  const { box } = createBoxes(1);
+  const workspace = createToolWorkspace({
+    jobs,
+    sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: true }),
+  });
+  const { output } = await runTool(createBashTool(workspace), { command: "echo ran", background: true });
+  expect(output).toStartWith("Started job 1\n");
+  await Promise.all(jobs.list.map(({ ended }) => ended));
+  expect(jobs.takeNotices()).toEqual(["[Job 1 ended (exit 0): echo ran. Its last line: ran]"]);
 });
 
 test("a sandbox that can never be created is reported after three attempts", async () => {
