@@ -22,11 +22,16 @@ function waitFor(path: string, directory: string): Promise<void> {
   });
 }
 
-/** Resolves once somebody who samples as the sandbox does has several times found all commands asleep. */
-async function untilAsleep(directory: string): Promise<void> {
+/**
+ * Resolves once somebody who samples as the sandbox does has several times found all commands asleep, and has done so for a
+ * third of the time since the command began: by then the sandbox has sampled, too, however rarely it does so.
+ */
+async function untilAsleep(directory: string, sinceMs: number): Promise<void> {
   const activity = new SandboxActivity();
   activity.beginCommand();
-  for (let found = 0, number = 0; found < 3; number += 1) {
+  const beginMs = performance.now();
+  const isLongEnough = () => performance.now() - beginMs > (performance.now() - sinceMs) / 3;
+  for (let found = 0, number = 0; found < 3 || !isLongEnough(); number += 1) {
     const probe = join(directory, `probe-${number}`);
     writeFileSync(probe, "");
     const limitMs = Date.now() + 500;
@@ -45,11 +50,12 @@ describe.skipIf(problem !== undefined)("a protected file that appears while a co
   test("stays in place if it was created from outside, and is reported", async () => {
     const place = await makeBoxedProject();
     const ready = waitFor(place.at("project/ready"), place.root);
+    const beginMs = performance.now();
     const running = place.run(`${WAIT}; echo done`);
     await ready;
-    await untilAsleep(place.home);
+    await untilAsleep(place.home, beginMs);
     for (const path of MINE) place.put(`project/${path}`, "mine\n");
-    await untilAsleep(place.home);
+    await untilAsleep(place.home, beginMs);
     writeFileSync(place.at("project/wait"), "go\n");
     const { output } = await running;
     expect(MINE.map((path) => place.text(`project/${path}`))).toEqual(MINE.map(() => "mine\n"));
@@ -111,6 +117,30 @@ describe("what was created while sandboxed processes slept", () => {
     expect(await isOthers("7 1", "7 2")).toBe(false);
     expect(await isOthers("7 1", "7 1\n8 0")).toBe(false);
     expect(await isOthers(undefined, undefined)).toBe(false);
+  });
+
+  test("is sampled the more rarely the longer they have slept", async () => {
+    let samples = 0;
+    let state = "7 1";
+    const activity = new SandboxActivity(
+      () => {
+        samples += 1;
+        return state;
+      },
+      () => "",
+    );
+    activity.beginCommand();
+    await Bun.sleep(2_000);
+    // Every 25 ms it would be 80.
+    expect(samples).toBeLessThan(40);
+    const path = await make(join(directory, "after-long-sleep"));
+    activity.sample();
+    expect(activity.findSuspects(path)).toEqual([]);
+    state = "7 2";
+    const late = await make(join(directory, "at-work"));
+    activity.sample();
+    expect(activity.findSuspects(late)).toEqual([late]);
+    activity.stop();
   });
 
   test("is nothing that a process made which began and ended between two samples", async () => {

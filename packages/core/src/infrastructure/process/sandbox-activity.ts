@@ -3,9 +3,11 @@ import { directoryOf, namesIn } from "../fs/seen-file.ts";
 import { toSystemPath } from "../fs/stat.ts";
 import { monotonicMs, now } from "../runtime.ts";
 
-const SAMPLE_EVERY_MS = 25;
-// While everything sleeps, the time between two samples does not matter as long as nobody waits for a command.
+const SHORTEST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
+// What is created after the last sample before something wakes up counts as its work: the longer everything has slept, the
+// longer the pause may be for this to stay a small part of the time.
+const SLEEP_PER_PAUSE = 8;
 // A sample of a build with hundreds of processes is not to take more than a twentieth of the time.
 const PAUSE_PER_COST = 20;
 
@@ -63,7 +65,7 @@ export class SandboxActivity {
     if (this.idleSinceMs !== undefined) add(this.idle, { fromMs: this.idleSinceMs, toMs: now() });
     this.idleSinceMs = undefined;
     this.awaitedSinceMs ??= now();
-    this.wait(SAMPLE_EVERY_MS, SAMPLE_EVERY_MS);
+    this.wait(SHORTEST_PAUSE_MS);
   }
 
   /** All commands have returned; some may still have running processes. */
@@ -72,7 +74,6 @@ export class SandboxActivity {
     if (this.awaitedSinceMs !== undefined)
       add(this.awaited, { fromMs: this.awaitedSinceMs, toMs: now() + 1 });
     this.awaitedSinceMs = undefined;
-    this.wait(SAMPLE_EVERY_MS, LONGEST_PAUSE_MS);
   }
 
   /** All commands have ended, and no process of them runs any more. */
@@ -82,8 +83,8 @@ export class SandboxActivity {
     this.idleSinceMs ??= now();
   }
 
-  /** To be called before something is asked about this moment. @returns true where all slept since the last time. */
-  sample(): boolean {
+  /** To be called before something is asked about this moment. */
+  sample(): void {
     const beganAtMs = now();
     const [threads, ended] = [this.readState(), this.readEnded()];
     if (this.lastEnded !== undefined && ended !== this.lastEnded) this.endedAtMs = now();
@@ -91,12 +92,11 @@ export class SandboxActivity {
     const state = threads === undefined || ended === undefined ? undefined : `${ended}\n${threads}`;
     const isAsleep = state !== undefined && state === this.last?.state;
     if (isAsleep && this.last) this.last.span.toMs = beganAtMs;
-    if (isAsleep) return true;
+    if (isAsleep) return;
     // A file that was changed in the last millisecond has a fraction more.
     const fromMs = Math.max(now() + 1, this.endedAtMs + EXIT_GRACE_MS);
     this.last = state === undefined ? undefined : { state, span: { fromMs, toMs: beganAtMs } };
     if (this.last) add(this.asleep, this.last.span);
-    return false;
   }
 
   /** The outermost parts of something new that a command may have created. */
@@ -135,12 +135,17 @@ export class SandboxActivity {
     return hasOthers || isKept ? { suspects: inner.flatMap(({ suspects }) => suspects), hasOthers } : whole;
   }
 
-  private wait(pauseMs: number, longestMs: number): void {
+  private wait(pauseMs: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       const beganAtMs = monotonicMs();
-      const nextMs = this.sample() ? Math.min(2 * pauseMs, longestMs) : SAMPLE_EVERY_MS;
-      this.wait(Math.max(nextMs, (monotonicMs() - beganAtMs) * PAUSE_PER_COST), longestMs);
+      this.sample();
+      const { fromMs = 0, toMs = 0 } = this.last?.span ?? {};
+      const nextMs = Math.min(
+        Math.max(SHORTEST_PAUSE_MS, (toMs - fromMs) / SLEEP_PER_PAUSE),
+        LONGEST_PAUSE_MS,
+      );
+      this.wait(Math.max(nextMs, (monotonicMs() - beganAtMs) * PAUSE_PER_COST));
     }, pauseMs).unref();
   }
 }
