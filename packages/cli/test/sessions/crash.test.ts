@@ -164,20 +164,28 @@ describe("SIGKILL", () => {
 
 test("two processes in one session both finish with a complete history, and both are notified", async () => {
   await start("answer", "first").ended;
-  const turns = (name: string) => [
+  const search = (pattern: string) => ({ name: "grep", input: { pattern } });
+  // Both have read the file before the first meeting, and have written to it before the second.
+  const meet = (name: string, other: string, index: number) => ({
+    name: "bash",
+    input: { command: `touch ${name}${index}; until [ -e ${other}${index} ]; do sleep 0.02; done` },
+  });
+  const turns = (name: string, other: string) => [
     { text: "not played" },
     ...Array.from({ length: 5 }, (_, index) => ({
       text: `${name} ${index}`,
       // No two alike, so that they do not look like a loop.
-      toolCalls: ["grep", "glob"].map((tool) => ({ name: tool, input: { pattern: `${name}${index}` } })),
-      // Until the first one answers, the other has read what there was before.
-      delayMs: index === 0 ? 1000 : 60,
+      toolCalls: [
+        index < 2 ? meet(name, other, index) : search(`${name}${index}`),
+        { name: "glob", input: { pattern: `${name}${index}` } },
+      ],
+      delayMs: 60,
     })),
     { text: `${name} done` },
   ];
-  for (const name of ["left", "right"]) script(name, ...turns(name));
+  script("left", ...turns("left", "right"));
+  script("right", ...turns("right", "left"));
   const left = start("left", "-c", "prompt of left");
-  await left.shown('"turn_start"');
   const right = start("right", "-c", "prompt of right");
   const ends = await Promise.all([left.ended, right.ended]);
   expect(ends.map(({ exitCode }) => exitCode)).toEqual([0, 0]);

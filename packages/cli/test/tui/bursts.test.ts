@@ -8,6 +8,12 @@ const ESCAPE = "\x1b";
 // Alt.
 const ESCAPE_PAUSE_MS = 60;
 
+/** Lets an Escape count by itself. After a pause of this process, the screen waits for one more turn of its timers. */
+async function pauseAfterEscape(): Promise<void> {
+  await Bun.sleep(ESCAPE_PAUSE_MS);
+  await Bun.sleep(5);
+}
+
 /** Keys, and what the screen shows once they have had their effect. */
 type Step = readonly [keys: readonly string[], shows: RegExp];
 
@@ -168,7 +174,7 @@ async function typeSlowly(scenario: Scenario): Promise<string> {
     for (const [keys, shows] of scenario.steps) {
       for (const key of keys) {
         screen.send(key);
-        await Bun.sleep(key === ESCAPE ? ESCAPE_PAUSE_MS : 15);
+        await (key === ESCAPE ? pauseAfterEscape() : Bun.sleep(15));
       }
       await screen.shows(shows);
     }
@@ -190,7 +196,7 @@ async function typeInBursts(scenario: Scenario, nextLength: () => number): Promi
         at = end;
       }
       if (burst.shows) await screen.shows(burst.shows);
-      else await Bun.sleep(ESCAPE_PAUSE_MS);
+      else await pauseAfterEscape();
     }
     return await finalScreen(screen, scenario);
   } finally {
