@@ -123,7 +123,12 @@ export type {
   WrappedCommand,
 } from "./infrastructure/process/shell-wrapper.ts";
 export type { Environment } from "./infrastructure/runtime.ts";
-export type { SecretRedactor, SecretValue } from "./infrastructure/text/secret-redactor.ts";
+export type {
+  MaskedPart,
+  SecretFinder,
+  SecretRedactor,
+  SecretValue,
+} from "./infrastructure/text/secret-redactor.ts";
 export type { TextContent, TextEncoding } from "./infrastructure/text/text-file.ts";
 export type { Job, JobStart, JobState, JobUpdate } from "./jobs/job.ts";
 export type { JobOutput } from "./jobs/job-output.ts";

@@ -146,6 +146,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   "extensions/runs": ["infrastructure", "agent/types.ts", "harness/types.ts"],
   "extensions/worktrees": ["infrastructure"],
+  "extensions/secrets": ["infrastructure"],
   // Composition: it may import everything, and nothing but the faces imports it.
   harness: ["*"],
 };

@@ -142,14 +142,14 @@ const TYPES = `
   GateDecision GenerateSummaryOptions Grant GuardAppend Harness HarnessExtension HarnessOptions HarnessOverrides
   HarnessSession HookEntry HostAndPort IdleWatchdogOptions ImageBlock Job JobOutput JobStart JobState JobToolOptions
   JobUpdate KeepOutput KnowledgeEntry KnowledgeFile KnowledgeSectionOptions KnowledgeTrust KnowledgeType LabelEntry
-  LeaveOptions LoadOptions LoadedConfig Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice
+  LeaveOptions LoadOptions LoadedConfig MaskedPart Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice
   ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions
   Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome
   PinnedMessages PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
   PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
   ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RenderedCall RequestAnswer
   RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RuleViolationEntry RunBudget RunConditions RunNote RunOptions
-  RunStopReason SandboxState SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
+  RunStopReason SandboxState SecretFinder SecretRedactor SecretValue SerializableError SessionAddition SessionBranches
   SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionInfo SessionInfoEntry
   SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource
   SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellView ShellWrapper SteeredMessage StopReason

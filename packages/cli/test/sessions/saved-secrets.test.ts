@@ -43,9 +43,13 @@ const sessionFile = () => join(place.project, ".diligent", "sessions", `${id}.js
 beforeAll(async () => {
   place = createTemporaryProject();
   place.write("script.json", { version: 1, turns: [{ text: `The key is ${KEY}.` }] });
-  // Without the variable, the key is ordinary text, as it was before keys were kept out of session files.
+  // Without the variable and without masking, the key is ordinary text, as it was before keys were kept out of files.
+  const configuration = join(place.top, "unmasked", "diligent");
+  mkdirSync(configuration, { recursive: true });
+  writeFileSync(join(configuration, "diligent.jsonc"), '{"secrets": {"mask": false}}', { mode: 0o600 });
   const args = ["-p", "--output-format", "json", "--model", "scripted/script.json", `is ${KEY} the needle?`];
-  id = JSON.parse((await runDiligent(place, args)).stdout).sessionId;
+  const unmasked = { XDG_CONFIG_HOME: join(place.top, "unmasked") };
+  id = JSON.parse((await runDiligent(place, args, { environment: unmasked })).stdout).sessionId;
 });
 
 afterAll(() => place.remove());

@@ -159,6 +159,7 @@ const USER_SETTINGS = [
   "inheritEnvironment",
   "updateUrl",
   "rules",
+  "secrets",
 ] as const;
 
 /** True for the full name of a setting that no project file may make. */

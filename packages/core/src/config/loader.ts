@@ -92,6 +92,7 @@ export async function loadDiligentConfig(
     secrets: findSecretValues(
       layers.map(({ config }) => config),
       env,
+      user?.config.secrets,
     ),
     servers: {
       project: Object.keys(project?.layer?.config.mcpServers ?? {}),

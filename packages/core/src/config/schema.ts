@@ -489,6 +489,21 @@ export const DiligentConfigSchema = z.strictObject({
     })
     .optional()
     .describe("What all requests together may cost. Read from your own file only."),
+  secrets: z
+    .strictObject({
+      mask: z
+        .boolean()
+        .optional()
+        .describe(
+          "False: values of the environment, of known files, and texts with the form of a key are neither masked in sessions nor in requests. True by default. The configured keys are always masked.",
+        ),
+      allow: z
+        .array(z.string().min(1))
+        .optional()
+        .describe("Values that are no secrets although they look like some; literal texts."),
+    })
+    .optional()
+    .describe("What is masked before it is saved or sent. Read from your own file only."),
   history: HistorySettingsSchema.optional().describe(
     "The index of diligent history, over the sessions of all projects. Read from your own file only.",
   ),

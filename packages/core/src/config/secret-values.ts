@@ -43,12 +43,19 @@ const MIN_LOCAL_CHARS = 20;
 
 const ADDRESS_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:([^\s/]+)@/i;
 
-/** The keys of the configured providers, and the values of environment variables whose names suggest a secret. */
-export function findSecretValues(configs: readonly ProviderKeys[], environment: Environment): SecretValue[] {
+/**
+ * The keys of the configured providers, and the values of environment variables whose names suggest a secret, unless
+ * the settings say that these are not masked.
+ */
+export function findSecretValues(
+  configs: readonly ProviderKeys[],
+  environment: Environment,
+  { mask = true, allow = [] }: NonNullable<DiligentConfig["secrets"]> = {},
+): SecretValue[] {
   return [
     ...configs.flatMap(findProviderKeys),
     ...configs.flatMap(({ mcpServers = {} }) => findServerSecrets(mcpServers, environment)),
-    ...findEnvironmentSecrets(environment),
+    ...(mask ? findEnvironmentSecrets(environment).filter(({ value }) => !allow.includes(value)) : []),
   ];
 }
 

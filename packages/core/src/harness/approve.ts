@@ -15,7 +15,7 @@ import type { PermissionRule } from "../config/schema.ts";
 import type { SessionTempDir } from "../infrastructure/fs/state-files.ts";
 import type { ProtectedAccess } from "../infrastructure/process/shell-wrapper.ts";
 import { type Environment, homeDirectory } from "../infrastructure/runtime.ts";
-import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
+import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
 import type {
   ApprovalDecision,
@@ -413,6 +413,8 @@ export interface Approvals {
 /** The parts of a session's policy, and the user to ask. */
 interface ApprovalsOptions {
   cwd: string;
+  /** That of the session. */
+  redactor: SecretRedactor;
   loaded: LoadedConfig;
   temporaryDirectory: SessionTempDir;
   /** How commands run. */
@@ -470,7 +472,7 @@ export function openApprovals(options: ApprovalsOptions): Approvals {
       return temporaryDirectory.existing;
     },
   };
-  const redactor = new SecretRedactor(loaded.secrets);
+  const { redactor } = options;
   const decide = createApprove({ context, grants, redactor, extensions, toolLists, ask, warn });
   const approve: Approve = async (request, handle) => {
     const needsUndo = sandbox.isWanted || approval.mode === "auto";

@@ -31,6 +31,7 @@ export interface ParentSession extends Pick<Approvals, "approval" | "approve" | 
 type CommonOptions = Omit<
   SessionOptions,
   | "start"
+  | "redactor"
   | "model"
   | "effort"
   | "commands"
@@ -77,6 +78,7 @@ export async function openChildSession(
   const opened = await composeSession({
     ...common,
     start: { fresh: true },
+    redactor: composed.redactor,
     model: choice,
     effort: definition.effort ?? composed.session.effort,
     retryForMs,

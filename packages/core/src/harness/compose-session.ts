@@ -19,7 +19,7 @@ import {
 import { nearestName } from "../infrastructure/nearest-name.ts";
 import type { WatchConnection } from "../infrastructure/network/connection.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
-import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
+import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { GuardAppend } from "../knowledge/types.ts";
 import { knowledgeFilePath } from "../knowledge/types.ts";
 import { inferProvider } from "../provider/models.ts";
@@ -103,6 +103,8 @@ interface SessionOptions extends SessionSettings {
   /** The configuration of this project; see `loadConfig`. */
   loaded: LoadedConfig;
   start: ProjectStart;
+  /** Redacts what the session shows, saves and sends; shared with its sub-agents. */
+  redactor: SecretRedactor;
   /** Replaces the configured model: an id or alias, or a custom model with its stream function. */
   model?: string | ModelChoice | undefined;
   /** Replaces the configured level; an earlier session's level takes precedence. */
@@ -185,8 +187,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const { config, projectRoot: root } = loaded;
   const role = findRole(options);
   const paths = resolvePaths(root);
-  const redactor = new SecretRedactor(loaded.secrets);
-  const earlier = await findEarlier(paths.sessions, { ...options, redactor });
+  const { redactor } = options;
+  const earlier = await findEarlier(paths.sessions, options);
   const choice = await openSessionModel(options, earlier);
   const { model, streamFunction, fallback } = choice;
   const conditions = await conditionsFor(choice, options);
@@ -426,7 +428,7 @@ async function changeModelAndPrompt(
 /** The code that reads earlier sessions is only loaded if there may be one to continue. */
 async function findEarlier(
   sessionsDirectory: string,
-  { start, formatter, redactor }: SessionOptions & { redactor: SecretRedactor },
+  { start, formatter, redactor }: SessionOptions,
 ): Promise<EarlierSession | undefined> {
   if ("fresh" in start) return undefined;
   const { findEarlierSession } = await import("./earlier-session.ts");

@@ -12,6 +12,7 @@ import { hasHostLimit } from "../infrastructure/network/host-limit.ts";
 import { readGitBranch } from "../infrastructure/paths/git.ts";
 import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
+import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { SessionManager } from "../session/manager.ts";
@@ -222,12 +223,14 @@ export class ProjectHarness implements Harness {
     await sandbox.recover();
     this.commandSets.add(commands);
     const toolLists = await openToolLists(overrides);
+    const redactor = await this.openRedactor();
     const extensions = await this.extensions.open();
     let checkpoints: ComposedSession["checkpoints"] | undefined;
     const { approval, grants, approve, protectedAccess } = openApprovals({
       cwd,
       environment,
       loaded,
+      redactor,
       temporaryDirectory,
       sandbox,
       canUndo: () => checkpoints?.canUndoEverything ?? true,
@@ -246,6 +249,7 @@ export class ProjectHarness implements Harness {
     const composed = await composeSession({
       ...this.commonOptions(extensions, toolLists),
       start: this.resolveStart(start),
+      redactor,
       model: choices.model,
       effort: choices.effort,
       retryForMs: choices.retryForMs,
@@ -280,6 +284,15 @@ export class ProjectHarness implements Harness {
     const opened = this.toSession(composed, trust, { approval, grants, recording, commands, networkLog });
     this.sessions.add(opened);
     return opened;
+  }
+
+  /** What finds secrets is loaded here: before a session has anything to save or to send. */
+  private async openRedactor(): Promise<SecretRedactor> {
+    const { environment, loaded } = this;
+    const redactor = new SecretRedactor(loaded.secrets);
+    const { maskSecrets } = await import("../extensions/secrets/mask-secrets.ts");
+    maskSecrets(redactor, { environment, root: loaded.projectRoot, settings: loaded.config.secrets });
+    return redactor;
   }
 
   private openTrust(): Promise<ProjectTrust> {

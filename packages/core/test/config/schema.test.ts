@@ -105,6 +105,7 @@ const EVERYTHING: DiligentConfig = {
   inheritEnvironment: ["DATABASE_URL"],
   updateUrl: "https://registry.example/diligent/latest",
   budget: { day: 5, project: 200 },
+  secrets: { mask: true, allow: ["an-example-of-a-key"] },
   history: { index: true, sources: ["claude-code", "codex", "pi", "opencode", "gemini"] },
 };
 

@@ -4,6 +4,27 @@ export interface SecretValue {
   placeholder: string;
 }
 
+/** Finds secrets that nobody has named, by their form and their surroundings. */
+export interface SecretFinder {
+  /** In order and without overlaps; equal for equal texts. */
+  find(text: string): readonly { start: number; end: number; kind: string }[];
+  /** How many characters at the end of an unfinished text may belong to a secret, at most 200. */
+  countOpen(text: string): number;
+  /** The placeholder of a value: always the same one. */
+  placeholderOf(value: string): string;
+  /** False for a value that is no secret. */
+  isSecret(value: string): boolean;
+}
+
+/** A place in a text where a placeholder stands for a part of it. */
+export interface MaskedPart {
+  placeholder: string;
+  /** What stands there. */
+  original: string;
+  start: number;
+  end: number;
+}
+
 /** A form in which a secret appears in a text. */
 interface SecretForm {
   text: string;
@@ -14,11 +35,10 @@ interface SecretForm {
   tail?: string | undefined;
 }
 
-/** A searched text, and the offset of one of its grams. */
-interface Gram {
+/** A searched text. */
+interface Needle {
   form: SecretForm;
-  needle: string;
-  offset: number;
+  text: string;
 }
 
 interface Range {
@@ -29,9 +49,6 @@ interface Range {
 
 // Shorter values occur in ordinary texts.
 const MIN_VALUE_CHARS = 8;
-// A text is sampled: each searched value has one gram at a sampled position.
-const GRAM_CHARS = 4;
-const SAMPLE_DISTANCE = MIN_VALUE_CHARS - GRAM_CHARS + 1;
 // A truncated key is recognized by a piece of this length. Common prefixes of keys, such as `sk-ant-api03-`, are
 // shorter.
 const PIECE_CHARS = 20;
@@ -44,6 +61,13 @@ const MIN_LINE_CHARS = 24;
 // The header of a signed token, which most tokens share.
 const COMMON_BEGINNING = /^eyJ/;
 const TOKEN = /^[\w.+/=~:-]+$/;
+// What a text can end with while a secret is incomplete; a longer one is cut there.
+const MAX_UNDECIDED_CHARS = 200;
+// Values that were found are searched for in later texts; a file with more of them is searched itself.
+const MAX_FOUND_VALUES = 20_000;
+// A long text passes several times, as an event, an entry and part of a request.
+const MIN_REMEMBERED_CHARS = 512;
+const MAX_REMEMBERED_CHARS = 4 * 1024 * 1024;
 
 // What a key is written with: keys have no spaces.
 const LONG_RUN = new RegExp(`[!-~]{${MIN_VALUE_CHARS},}`, "g");
@@ -57,14 +81,22 @@ export function mayContainKey(text: string): boolean {
   return runs.some((run) => run.length > MAX_WORD_CHARS || !WORD.test(run));
 }
 
+const PLACEHOLDER = /\[(?:secret|key of|value of) [^\]\n]{1,100}\]/g;
+
 /**
  * Replaces secrets in texts by their placeholders: verbatim, in base64, URL encoding, hexadecimal and JSON escapes, and
  * long pieces of truncated keys. Data without secrets is returned as the same object.
  */
 export class SecretRedactor {
-  private readonly secrets: SecretValue[] = [];
-  private compiled: { forms: readonly SecretForm[]; grams: GramIndex } | undefined;
+  private readonly placeholders = new Map<string, string>();
+  private readonly index = new NeedleIndex();
+  private finder: SecretFinder | undefined;
   private known = new WeakMap<object, unknown>();
+  private remembered = new Map<string, string>();
+  private rememberedChars = 0;
+  private readonly issued = new Map<string, string>();
+  private readonly foreign = new Set<string>();
+  private foundCount = 0;
 
   constructor(secrets: readonly SecretValue[] = []) {
     for (const secret of secrets) this.add(secret);
@@ -72,17 +104,22 @@ export class SecretRedactor {
 
   /** Redacts this value as well from now on, if it has 8 characters or more. The first placeholder of a value stays. */
   add(secret: SecretValue): void {
-    if (secret.value.length < MIN_VALUE_CHARS || this.secrets.some(({ value }) => value === secret.value))
-      return;
-    this.secrets.push(secret);
-    this.compiled = undefined;
+    if (!this.include(secret)) return;
     this.known = new WeakMap();
+    this.forget();
+  }
+
+  /** Redacts from now on what this finds as well. */
+  use(finder: SecretFinder): void {
+    this.finder = finder;
+    this.known = new WeakMap();
+    this.forget();
   }
 
   /** Redacts a text, or every string in a data structure, including keys. The data itself is not changed. */
   redact<T>(value: T): T;
   redact(value: unknown): unknown {
-    if (this.secrets.length === 0) return value;
+    if (this.placeholders.size === 0 && this.finder === undefined) return value;
     if (typeof value === "string") return this.redactText(value);
     if (typeof value !== "object" || value === null) return value;
     const known = this.known.get(value);
@@ -92,11 +129,39 @@ export class SecretRedactor {
     return redacted;
   }
 
+  /**
+   * The secrets in a text, in order and without overlaps.
+   * @param undecided how many characters at its end may be part of a secret of which more is to come.
+   */
+  findParts(text: string, undecided = 0): MaskedPart[] {
+    return mergeRanges(this.findRanges(text, undecided)).map(({ start, end, placeholder }) => ({
+      ...{ start, end, placeholder },
+      original: text.slice(start, end),
+    }));
+  }
+
   /** The placeholders in a text. */
   placeholdersIn(text: string): string[] {
-    return [...new Set(this.secrets.map(({ placeholder }) => placeholder))].filter((placeholder) =>
-      text.includes(placeholder),
+    const named = text.match(PLACEHOLDER) ?? [];
+    const known = new Set(this.placeholders.values());
+    return [...new Set(named)].filter(
+      (placeholder) => known.has(placeholder) || this.issued.has(placeholder),
     );
+  }
+
+  /** What was replaced so far: the value of each placeholder. */
+  get issuedValues(): ReadonlyMap<string, string> {
+    return this.issued;
+  }
+
+  /** Placeholders in a text that comes from elsewhere: somebody wants them restored who does not know the value. */
+  noteForeign(text: string): void {
+    for (const placeholder of text.match(PLACEHOLDER) ?? []) this.foreign.add(placeholder);
+  }
+
+  /** The value of a placeholder that was issued here, unless a text from elsewhere has named it, too. */
+  valueOf(placeholder: string): string | undefined {
+    return this.foreign.has(placeholder) ? undefined : this.issued.get(placeholder);
   }
 
   /** Redacts an unfinished text: a possible beginning of a secret at its end is left out. */
@@ -104,31 +169,82 @@ export class SecretRedactor {
     return this.redact(text.slice(0, text.length - this.countUndecided(text)));
   }
 
-  /** How many characters at the end of a text may be the beginning of a secret. */
+  /** How many characters at the end of a text may be the beginning of a secret, at most 200. */
   countUndecided(text: string): number {
-    let undecided = 0;
-    for (const { text: form } of this.compile().forms) {
-      const [first = ""] = form;
-      const from = Math.max(0, text.length - form.length + 1);
-      for (let start = text.indexOf(first, from); start >= 0; start = text.indexOf(first, start + 1)) {
-        const length = text.length - start;
-        if (length <= undecided) break;
-        if (form.startsWith(text.slice(start))) undecided = length;
-      }
-    }
-    return undecided;
+    return Math.max(this.index.countOpen(text), this.finder?.countOpen(text) ?? 0);
   }
 
-  private compile() {
-    if (this.compiled) return this.compiled;
-    const forms = this.secrets.flatMap(toForms);
-    this.compiled = { forms, grams: new GramIndex(forms) };
-    return this.compiled;
+  private include({ value, placeholder }: SecretValue): boolean {
+    if (value.length < MIN_VALUE_CHARS || this.placeholders.has(value)) return false;
+    this.placeholders.set(value, placeholder);
+    for (const form of toForms({ value, placeholder })) this.index.add(form);
+    return true;
   }
 
   private redactText(text: string): string {
-    const ranges = this.compile().grams.find(text);
-    return ranges.length === 0 ? text : replaceRanges(text, ranges);
+    if (text.length < MIN_VALUE_CHARS) return text;
+    const remembered = this.remembered.get(text);
+    if (remembered !== undefined) return remembered;
+    const ranges = this.findRanges(text);
+    const redacted = ranges.length === 0 ? text : replaceRanges(text, mergeRanges(ranges));
+    this.remember(text, redacted);
+    return redacted;
+  }
+
+  private findRanges(text: string, undecided = 0): Range[] {
+    const named = this.index.find(text);
+    const found = this.findUnnamed(text, { named, undecided });
+    // A value that was found just now may stand elsewhere in the text, too.
+    const all = found.length === 0 ? named : [...found, ...this.index.find(text)];
+    for (const { start, end, placeholder } of all) {
+      const value = text.slice(start, end);
+      if (this.placeholders.get(value) === placeholder) this.issued.set(placeholder, value);
+    }
+    return all;
+  }
+
+  private findUnnamed(
+    text: string,
+    { named, undecided }: { named: readonly Range[]; undecided: number },
+  ): Range[] {
+    const found = this.finder?.find(text) ?? [];
+    if (found.length === 0) return [];
+    const covered = mergeAdjacent(named);
+    const cut = text.length - undecided;
+    return found.flatMap(({ start, end }) => {
+      const isNamed = covered.some((range) => range.start <= start && range.end >= end);
+      if (isNamed || (start >= cut && undecided > 0)) return [];
+      const value = text.slice(start, end);
+      // The beginning of a value is not searched for later.
+      const placeholder = end > cut ? this.finder?.placeholderOf(value) : this.placeholderOf(value);
+      return placeholder === undefined ? [] : [{ start, end, placeholder }];
+    });
+  }
+
+  /** A value that was found once is a secret in later texts, too, whatever is around it there. */
+  private placeholderOf(value: string): string | undefined {
+    const known = this.placeholders.get(value);
+    if (known !== undefined || !this.finder?.isSecret(value)) return known;
+    const placeholder = this.finder.placeholderOf(value);
+    if (this.foundCount < MAX_FOUND_VALUES && this.include({ value, placeholder })) {
+      this.foundCount += 1;
+      // Texts that were sent stay as they were: requests begin as the previous ones did.
+      this.forget();
+    }
+    this.issued.set(placeholder, value);
+    return placeholder;
+  }
+
+  private remember(text: string, redacted: string): void {
+    if (text.length < MIN_REMEMBERED_CHARS || text.length > MAX_REMEMBERED_CHARS / 4) return;
+    if (this.rememberedChars > MAX_REMEMBERED_CHARS) this.forget();
+    this.remembered.set(text, redacted);
+    this.rememberedChars += text.length;
+  }
+
+  private forget(): void {
+    this.remembered = new Map();
+    this.rememberedChars = 0;
   }
 
   private redactList(list: readonly unknown[]): unknown {
@@ -159,24 +275,46 @@ export class SecretRedactor {
  */
 export class RedactedPieces {
   private waiting = "";
+  /** The end of what was shown, as it arrived: the name before a value says that it is a secret. */
+  private before = "";
 
   constructor(private readonly redactor: SecretRedactor) {}
 
   /** The text that can be shown now; may be empty. */
   push(piece: string): string {
-    const text = this.waiting + piece;
-    const shown = text.length - this.redactor.countUndecided(text);
-    this.waiting = text.slice(shown);
-    return this.redactor.redact(text.slice(0, shown));
+    const text = this.before + this.waiting + piece;
+    const waiting = this.waiting.length + piece.length;
+    return this.show(text, Math.min(waiting, this.redactor.countUndecided(text)));
   }
 
   /** The remaining text at the end. */
   finish(): string {
-    const rest = this.redactor.redact(this.waiting);
-    this.waiting = "";
-    return rest;
+    return this.show(this.before + this.waiting, 0);
+  }
+
+  private show(text: string, undecided: number): string {
+    const from = this.before.length;
+    const parts = this.redactor.findParts(text, undecided);
+    // A secret that has arrived only in part is shown, or waits, as a whole.
+    const cut = text.length - undecided;
+    const divided = parts.find(({ start, end }) => start < cut && end > cut);
+    const until = divided === undefined ? cut : divided.end;
+    let shown = "";
+    let end = from;
+    for (const part of parts) {
+      if (part.end <= from || part.start >= until) continue;
+      shown += text.slice(end, Math.max(end, part.start)) + (part.start >= from ? part.placeholder : "");
+      end = part.end;
+    }
+    shown += text.slice(end, Math.max(end, until));
+    this.waiting = text.slice(Math.max(end, until));
+    this.before = text.slice(0, Math.max(end, until)).slice(-MAX_CONTEXT_CHARS);
+    return shown;
   }
 }
+
+// A private key has about 3,200 characters, and its first line says that it is one.
+const MAX_CONTEXT_CHARS = 4096;
 
 function toForms({ value, placeholder }: SecretValue): SecretForm[] {
   const bytes = Buffer.from(value);
@@ -214,47 +352,98 @@ function toBase64(bytes: Buffer, offset: number): string[] {
   return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
 }
 
-/** Finds all forms in one pass over a text. */
-class GramIndex {
-  private readonly grams = new Map<number, Gram[]>();
-  private readonly isUsed = new Uint8Array(1 << 16);
+const BASE = 0x01000193;
+// `BASE` to the power of seven: the weight of the first of eight characters.
+const FIRST_WEIGHT = Array.from({ length: MIN_VALUE_CHARS - 1 }).reduce<number>(
+  (weight) => Math.imul(weight, BASE),
+  1,
+);
+const LEAST_FILTER_SIZE = 1 << 14;
 
-  constructor(forms: readonly SecretForm[]) {
-    for (const form of forms) {
-      this.add(form, form.head);
-      if (form.tail !== undefined) this.add(form, form.tail);
-    }
+/** Finds all forms in one pass over a text, however many there are: by a hash of their first eight characters. */
+class NeedleIndex {
+  private readonly needles = new Map<number, Needle[]>();
+  private count = 0;
+  private filter = new Uint8Array(LEAST_FILTER_SIZE);
+  private readonly forms: string[] = [];
+  private isSorted = true;
+
+  add(form: SecretForm): void {
+    this.addNeedle({ form, text: form.head });
+    if (form.tail !== undefined) this.addNeedle({ form, text: form.tail });
+    this.forms.push(form.text);
+    this.isSorted = false;
   }
 
   find(text: string): Range[] {
+    if (this.count === 0 || text.length < MIN_VALUE_CHARS) return [];
     const ranges: Range[] = [];
-    for (let at = 0; at + GRAM_CHARS <= text.length; at += SAMPLE_DISTANCE) {
-      const code = gramCode(text, at);
-      if (this.isUsed[code] === 0) continue;
-      for (const { form, needle, offset } of this.grams.get(code) ?? [])
-        if (at >= offset && text.startsWith(needle, at - offset))
-          ranges.push(toRange(text, { form, needle }, at - offset));
+    const mask = this.filter.length - 1;
+    let hash = hashAt(text, 0);
+    for (let at = 0; ; at++) {
+      if (this.filter[(hash ^ (hash >>> 15)) & mask] === 1)
+        for (const needle of this.needles.get(hash) ?? [])
+          if (text.startsWith(needle.text, at)) ranges.push(toRange(text, needle, at));
+      const next = at + MIN_VALUE_CHARS;
+      if (next >= text.length) return ranges;
+      const without = (hash - Math.imul(text.charCodeAt(at), FIRST_WEIGHT)) | 0;
+      hash = (Math.imul(without, BASE) + text.charCodeAt(next)) | 0;
     }
-    return ranges;
   }
 
-  private add(form: SecretForm, needle: string): void {
-    for (let offset = 0; offset < SAMPLE_DISTANCE; offset++) {
-      const code = gramCode(needle, offset);
-      this.isUsed[code] = 1;
-      this.grams.set(code, [...(this.grams.get(code) ?? []), { form, needle, offset }]);
+  /** How many characters at the end of a text are the beginning of a form, at most 200. */
+  countOpen(text: string): number {
+    if (this.count === 0) return 0;
+    if (!this.isSorted) this.forms.sort(compareCodes);
+    this.isSorted = true;
+    for (let start = Math.max(0, text.length - MAX_UNDECIDED_CHARS); start < text.length; start++)
+      if (this.isBeginning(text.slice(start))) return text.length - start;
+    return 0;
+  }
+
+  private isBeginning(part: string): boolean {
+    let low = 0;
+    let high = this.forms.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.forms[middle] ?? "") < part) low = middle + 1;
+      else high = middle;
     }
+    const next = this.forms[low];
+    return next !== undefined && next.length > part.length && next.startsWith(part);
+  }
+
+  private addNeedle(needle: Needle): void {
+    const hash = hashAt(needle.text, 0);
+    const list = this.needles.get(hash);
+    if (list) list.push(needle);
+    else this.needles.set(hash, [needle]);
+    this.count += 1;
+    if (this.count * 8 > this.filter.length) this.grow();
+    this.filter[(hash ^ (hash >>> 15)) & (this.filter.length - 1)] = 1;
+  }
+
+  private grow(): void {
+    this.filter = new Uint8Array(this.filter.length * 4);
+    for (const hash of this.needles.keys())
+      this.filter[(hash ^ (hash >>> 15)) & (this.filter.length - 1)] = 1;
   }
 }
 
-/** 16 bits derived from four characters. */
-function gramCode(text: string, at: number): number {
-  const first = (text.charCodeAt(at) << 4) ^ text.charCodeAt(at + 1);
-  const second = (text.charCodeAt(at + 2) << 4) ^ text.charCodeAt(at + 3);
-  return ((first * 31) ^ (second * 1021)) & 0xffff;
+function compareCodes(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
-function toRange(text: string, { form, needle }: Pick<Gram, "form" | "needle">, start: number): Range {
+/** Of eight characters. */
+function hashAt(text: string, at: number): number {
+  let hash = 0;
+  for (let index = at; index < at + MIN_VALUE_CHARS; index++)
+    hash = (Math.imul(hash, BASE) + text.charCodeAt(index)) | 0;
+  return hash;
+}
+
+function toRange(text: string, { form, text: needle }: Needle, start: number): Range {
   const { head, tail, placeholder } = form;
   const end = start + needle.length;
   if (tail === undefined) return { start, end, placeholder };
@@ -288,7 +477,7 @@ function extendBackward(text: string, { text: form }: SecretForm, from: number):
 }
 
 /** Merges overlapping ranges; the longest determines the placeholder. */
-function replaceRanges(text: string, ranges: readonly Range[]): string {
+function mergeRanges(ranges: readonly Range[]): Range[] {
   const sorted = [...ranges].sort((one, other) => one.start - other.start || other.end - one.end);
   const merged: (Range & { longest: number })[] = [];
   for (const range of sorted) {
@@ -300,9 +489,25 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
       if (length > last.longest) Object.assign(last, { placeholder: range.placeholder, longest: length });
     }
   }
+  return merged;
+}
+
+/** Two keys without anything between them cover one range. */
+function mergeAdjacent(ranges: readonly Range[]): { start: number; end: number }[] {
+  const sorted = [...ranges].sort((one, other) => one.start - other.start);
+  const merged: { start: number; end: number }[] = [];
+  for (const { start, end } of sorted) {
+    const last = merged.at(-1);
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else merged.push({ start, end });
+  }
+  return merged;
+}
+
+function replaceRanges(text: string, ranges: readonly Range[]): string {
   let redacted = "";
   let end = 0;
-  for (const range of merged) {
+  for (const range of ranges) {
     redacted += text.slice(end, range.start) + range.placeholder;
     end = range.end;
   }

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { startSseServer } from "../../core/test/support/sse-server.ts";
+import { runDiligent } from "./support/run-diligent.ts";
+import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
+import { environmentFor, SERVICES, wholeReply } from "./support/vendor-service.ts";
+
+// Joined, so that no scanner takes this file for one with a real key.
+const joined = (...parts: string[]) => parts.join("");
+const GITHUB = joined("ghp", "_u7Vb2Nw9Xc4Zq1LsT6yR8eW3qA5sD0fGh2Jk");
+const STRIPE = joined("sk", "_live_", "9fKx2LmQ7rTzV4bNc8WpYs3D");
+const OF_ENV_FILE = "Zx8vQ2mT5xW9yB1nC4dF7gH0";
+const OF_HOME = "kR7pq2Zx9mVb4";
+
+const SERVICE = anthropic();
+
+function anthropic() {
+  const service = SERVICES.find(({ name }) => name === "anthropic");
+  if (!service) throw new Error("There is no service of this name.");
+  return service;
+}
+
+let place: TemporaryProject;
+
+beforeEach(() => {
+  place = createTemporaryProject();
+  place.write(".env", `PORT=3000\nINTERNAL_ID=${OF_ENV_FILE}\n`);
+  place.write("notes.txt", `token ${GITHUB}\ncopy ${OF_ENV_FILE}\nhome ${OF_HOME}\n`);
+  writeFileSync(join(place.home, ".netrc"), `machine a.example login me password ${OF_HOME}\n`);
+});
+
+afterEach(() => place.remove());
+
+/** The paths of the files with a secret that the program has written; the copies for undo are those of the project. */
+function findLeaks(secrets: readonly string[]): string[] {
+  const own = /\/(?:\.env|notes\.txt|\.netrc|diligent\.jsonc)$|\/checkpoints\/.*\.pack$/;
+  const files = readdirSync(place.top, { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  return files
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !own.test(path))
+    .filter((path) => secrets.some((secret) => readFileSync(path, "latin1").includes(secret)));
+}
+
+const bash = (command: string) => ({ id: "call_1", name: "bash", input: { command } });
+
+async function run(replies: Parameters<typeof startSseServer>, args: string[]) {
+  await using server = await startSseServer(...replies);
+  const result = await runDiligent(place, [...args, "--approval", "auto", "--output-format", "stream-json"], {
+    environment: environmentFor(SERVICE, server.url),
+  });
+  return { ...result, requests: server.requests.map(({ body }) => JSON.stringify(body)) };
+}
+
+const codes = (text: string) => [...new Set(text.match(/\[secret [\w-]+ [0-9a-f]{8}\]/g))].sort();
+
+test("secrets of files, prompts, commands and answers are sent, shown and saved as placeholders", async () => {
+  const { stdout, stderr, exitCode, requests } = await run(
+    [
+      wholeReply(SERVICE, {
+        text: "Looking.",
+        calls: [bash(`cat .env notes.txt; base64 -w 0 notes.txt; echo ${STRIPE}`)],
+      }),
+      wholeReply(SERVICE, { text: `The token is ${GITHUB}.` }),
+    ],
+    ["-p", `Is ${STRIPE} right?`, "--verbose"],
+  );
+  expect([exitCode, requests.length]).toEqual([0, 2]);
+  const secrets = [GITHUB, STRIPE, OF_ENV_FILE, OF_HOME];
+  const base64 = Buffer.from(`token ${GITHUB}`).toString("base64").slice(8, 30);
+  const shown = stdout + stderr + requests.join("\n");
+  expect([...secrets, base64].filter((secret) => shown.includes(secret))).toEqual([]);
+  expect(findLeaks([...secrets, base64])).toEqual([]);
+  expect(stdout).toContain("PORT=3000\\nINTERNAL_ID=[secret value ");
+  expect(codes(stdout).map((code) => code.split(" ")[1])).toEqual([
+    "encoded-secret",
+    "github-token",
+    "stripe-key",
+    "value",
+    "value",
+  ]);
+});
+
+test("a resumed session has the same placeholders, and its requests begin as the earlier ones did", async () => {
+  const call = wholeReply(SERVICE, { text: "Looking.", calls: [bash("cat notes.txt")] });
+  const done = wholeReply(SERVICE, { text: "Done." });
+  const first = await run([call, done], ["-p", `Is ${STRIPE} right?`]);
+  const second = await run([call, done], ["-p", "And now?", "-c"]);
+  const placeholders = codes(first.requests.join("\n"));
+  expect(placeholders).toHaveLength(4);
+  expect(codes(second.requests.join("\n"))).toEqual(placeholders);
+  const messages = (request = "") => JSON.parse(request).messages;
+  const before = JSON.stringify(messages(first.requests.at(-1))).replaceAll(
+    /,"cache_control":\{[^}]*\}/g,
+    "",
+  );
+  const after = JSON.stringify(messages(second.requests[0])).replaceAll(/,"cache_control":\{[^}]*\}/g, "");
+  expect(after.startsWith(before.slice(0, -1))).toBe(true);
+});
+
+test("secrets.mask: false shows what only looks like a secret, and secrets.allow single values", async () => {
+  const directory = join(place.home, ".config", "diligent");
+  mkdirSync(directory, { recursive: true });
+  const answers = () => [
+    wholeReply(SERVICE, { text: "Looking.", calls: [bash("cat notes.txt .env")] }),
+    wholeReply(SERVICE, { text: "Done." }),
+  ];
+  const configure = (secrets: object) =>
+    writeFileSync(join(directory, "diligent.jsonc"), JSON.stringify({ secrets }), { mode: 0o600 });
+  configure({ mask: false });
+  const unmasked = await run(answers(), ["-p", "go"]);
+  for (const secret of [GITHUB, OF_ENV_FILE, OF_HOME]) expect(unmasked.requests[1]).toContain(secret);
+  configure({ allow: [GITHUB] });
+  const allowed = await run(answers(), ["-p", "go"]);
+  expect(allowed.requests[1]).toContain(GITHUB);
+  expect(allowed.requests[1]).not.toContain(OF_ENV_FILE);
+});
+
+test("a project cannot switch masking off", async () => {
+  place.write("diligent.jsonc", { secrets: { mask: false } });
+  const { stderr, requests } = await run(
+    [wholeReply(SERVICE, { text: "Done." })],
+    ["-p", `Is ${GITHUB} right?`],
+  );
+  expect(requests.join("")).not.toContain(GITHUB);
+  expect(stderr).toContain("ignored because only your own configuration can set it: secrets.mask");
+});
