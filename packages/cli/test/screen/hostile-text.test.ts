@@ -96,7 +96,7 @@ describe("only harmless text from hostile sources reaches the terminal", () => {
   for (const seed of SEEDS) {
     test.concurrent(`on the screen: model, tools, files, errors, questions, lists (seed ${seed})`, async () => {
       const place = create(seed);
-      await using session = new ScreenSession({ place, args: ["--continue"], rows: 40, timeoutMs: 30_000 });
+      await using session = new ScreenSession({ place, args: ["--continue"], rows: 40 });
       await session.opened();
       await session.say("begin");
       await allowAll(session);

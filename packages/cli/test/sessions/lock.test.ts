@@ -33,7 +33,7 @@ function script(name: string, delayMs: number): void {
 }
 
 const start = (name: string, ...args: string[]) =>
-  startDiligent(place, [...args, "-m", `scripted/${name}.json`], { timeoutMs: 15_000 });
+  startDiligent(place, [...args, "-m", `scripted/${name}.json`]);
 
 const locks = () => {
   const directory = join(place.home, ".local", "state", "diligent", "locks");

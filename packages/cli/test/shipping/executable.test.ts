@@ -46,7 +46,7 @@ describe.skipIf(target === undefined)(
     beforeAll(async () => {
       directory = mkdtempSync(join(tmpdir(), "diligent-executable-"));
       if (target) program = [await buildExecutable(target, directory)];
-    }, 60_000);
+    }, 180_000);
 
     afterAll(() => {
       for (const place of places) place.remove();

@@ -76,7 +76,7 @@ function run(command: string): void {
     cwd: project,
     env: environment,
     stdin: "ignore",
-    timeout: 10_000,
+    timeout: 50_000,
   });
 }
 
