@@ -22,6 +22,8 @@ afterEach(async () => {
 
 const BOTH = { readTextFile: true, writeTextFile: true };
 const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
+const patch = (...lines: string[]) =>
+  call("apply_patch", { patch: ["*** Begin Patch", ...lines, "*** End Patch"].join("\n") });
 const at = (name: string) => join(place.project, name);
 const onDisk = (name: string) => readFileSync(at(name), "utf8");
 
@@ -162,6 +164,78 @@ describe("an editor that offers fs/*", () => {
     expect(write?.[0]).toBe("failed");
     expect(write?.[1]).toContain("The editor could not write");
     expect(existsSync(at("new"))).toBe(false);
+  });
+
+  test("writes the files of a patch, of which one has unsaved changes, and undo takes them back", async () => {
+    place.write("a.txt", "one\n");
+    place.write("old.txt", "moved\n");
+    place.write("gone.txt", "gone\n");
+    const sessionId = await start([
+      patch(
+        ...["*** Update File: a.txt", "@@", " one", "-typed", "+changed", "*** Add File: new/b.txt", "+b"],
+        ...["*** Update File: old.txt", "*** Move to: moved.txt", "@@", "-moved", "+is here"],
+        "*** Delete File: gone.txt",
+      ),
+    ]);
+    unsaved.set(at("a.txt"), "one\ntyped\n");
+    const [applied] = await run(sessionId);
+    expect(applied).toEqual(["completed", expect.stringContaining("M a.txt (1 hunk)\nA new/b.txt")]);
+    expect(
+      asked("fs/write_text_file").map((params) => [Object(params).path, Object(params).content]),
+    ).toEqual([
+      [at("a.txt"), "one\nchanged\n"],
+      [at("new/b.txt"), "b\n"],
+      [at("moved.txt"), "is here\n"],
+    ]);
+    expect(["a.txt", "new/b.txt", "moved.txt"].map(onDisk)).toEqual(["one\nchanged\n", "b\n", "is here\n"]);
+    expect(["old.txt", "gone.txt"].map((name) => existsSync(at(name)))).toEqual([false, false]);
+    await client.request("session/close", { sessionId });
+    expect((await runDiligent(place, ["undo", "--yes"])).exitCode).toBe(0);
+    expect(["a.txt", "old.txt", "gone.txt"].map(onDisk)).toEqual(["one\n", "moved\n", "gone\n"]);
+    expect(["new/b.txt", "moved.txt"].map((name) => existsSync(at(name)))).toEqual([false, false]);
+  });
+
+  test("that refuses one file of a patch gets the others back as they were", async () => {
+    place.write("a.txt", "one\n");
+    place.write("gone.txt", "gone\n");
+    const sessionId = await start([
+      patch(
+        ...["*** Delete File: gone.txt", "*** Update File: a.txt", "@@", "-one", "+two"],
+        ...["*** Add File: new/b.txt", "+b", "*** Add File: new/c.txt", "+c"],
+      ),
+    ]);
+    client.refuse = ({ method, params }) =>
+      method === "fs/write_text_file" && Object(params).path === at("new/c.txt")
+        ? { code: -32603, message: "read-only" }
+        : undefined;
+    const [failed] = await run(sessionId);
+    expect(failed).toEqual([
+      "failed",
+      expect.stringContaining("The patch was not applied: The editor could not"),
+    ]);
+    expect(["a.txt", "gone.txt"].map(onDisk)).toEqual(["one\n", "gone\n"]);
+    expect(["new/b.txt", "new/c.txt"].map((name) => existsSync(at(name)))).toEqual([false, false]);
+    const [, , last] = asked("fs/write_text_file").map((params) => Object(params).path);
+    expect([last, asked("fs/write_text_file").at(-1)]).toEqual([
+      at("new/c.txt"),
+      { sessionId, path: at("a.txt"), content: "one\n" },
+    ]);
+  });
+
+  test.each([
+    ["removes", ["*** Delete File: a.txt"]],
+    ["moves", ["*** Update File: a.txt", "*** Move to: b.txt", "@@", "-one", "+two"]],
+  ])("that has unsaved changes of a file refuses a patch that %s it", async (_, lines) => {
+    place.write("a.txt", "one\n");
+    const sessionId = await start([patch(...lines, "*** Add File: c.txt", "+c")]);
+    unsaved.set(at("a.txt"), "one\ntyped\n");
+    const [failed] = await run(sessionId);
+    expect(failed).toEqual(["failed", expect.stringContaining("has unsaved changes in the editor")]);
+    expect([onDisk("a.txt"), existsSync(at("c.txt")), asked("fs/write_text_file")]).toEqual([
+      "one\n",
+      false,
+      [],
+    ]);
   });
 
   test("that answers without saving fails the call, and one that saves something else is reported", async () => {

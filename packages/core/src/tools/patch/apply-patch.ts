@@ -1,8 +1,8 @@
 import { lstatSync, unlinkSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { withDirectoryLock } from "../../infrastructure/fs/directory-lock.ts";
-import { withParentDirectories } from "../../infrastructure/fs/private-files.ts";
-import { readWholeFile } from "../../infrastructure/fs/read.ts";
+import { inNewDirectories, withParentDirectories } from "../../infrastructure/fs/private-files.ts";
+import { locateFile, readWholeFile } from "../../infrastructure/fs/read.ts";
 import { HeldDirectory } from "../../infrastructure/fs/real-path.ts";
 import { writeWholeFile } from "../../infrastructure/fs/write.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
@@ -13,11 +13,19 @@ import { createUnifiedDiff } from "../edit/unified-diff.ts";
 import {
   assertNoPlaceholders,
   assertWholeCharacters,
+  NEVER,
   openForPatch,
   previewChange,
   saveChange,
 } from "../edit/write-file.ts";
-import { readUnsaved, unsavedError } from "../editor-files.ts";
+import {
+  changeInTurn,
+  isChangedInEditor,
+  readUnsaved,
+  saveInEditor,
+  type UnsavedText,
+  unsavedError,
+} from "../editor-files.ts";
 import { missingFileError } from "../missing-file.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
@@ -44,6 +52,10 @@ interface PlannedFile {
   hunks: number;
   /** Indices of hunks that matched only loosely. */
   looseHunks: number[];
+  /** See `planFile`. */
+  unsaved: UnsavedText | undefined;
+  /** What the model should know of how the editor has saved it. */
+  saved?: string;
 }
 
 const EMPTY: TextContent = { text: "", hasByteOrderMark: false };
@@ -56,23 +68,98 @@ export async function applyPatch(
   located: readonly LocatedPatch[],
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const directories = located.flatMap(({ locate, locateNew }) =>
-    [locate(), ...(locateNew ? [locateNew()] : [])].map(({ realPath }) => dirname(realPath)),
-  );
   signal.throwIfAborted();
-  // A patch is written to the disk: together, its files are all changed or none.
+  const { editor } = workspace;
+  const isOfEditor = located.some((each) => isChangedInEditor(workspace, locateWritten(each)));
+  const planned =
+    editor && isOfEditor
+      ? await changeInTurn(editor, () => patchInEditor(workspace, located, signal))
+      : await patchOnDisk(workspace, located, signal);
+  return describe(workspace, planned);
+}
+
+function locateWritten({ locate, locateNew }: LocatedPatch): ApprovedTarget {
+  return locateNew?.() ?? locate();
+}
+
+async function patchOnDisk(
+  workspace: Workspace,
+  located: readonly LocatedPatch[],
+  signal: AbortSignal,
+): Promise<PlannedFile[]> {
   for (const { locate } of located) {
     const target = locate();
     if (await readUnsaved(workspace, target, signal)) throw unsavedError(target.path);
   }
-  const planned = await withLocks([...new Set(directories)].sort(), () => {
+  return withLocks(listDirectories(located), () => {
     signal.throwIfAborted();
     // Everything is computed before anything is written.
     const files = located.map((each) => planFile(workspace, each));
     writeAllOrNone(workspace, files);
     return files;
   });
-  return describe(workspace, planned);
+}
+
+/** In one order for all processes. */
+function listDirectories(located: readonly LocatedPatch[]): string[] {
+  const directories = located.flatMap(({ locate, locateNew }) =>
+    [locate(), ...(locateNew ? [locateNew()] : [])].map(({ realPath }) => dirname(realPath)),
+  );
+  return [...new Set(directories)].sort();
+}
+
+/**
+ * The editor writes the files that it can, one after the other, and the others are written to the disk. Locks cannot be
+ * held meanwhile: a file that somebody else has changed is noticed when it is written.
+ */
+async function patchInEditor(
+  workspace: Workspace,
+  located: readonly LocatedPatch[],
+  signal: AbortSignal,
+): Promise<PlannedFile[]> {
+  const unsaved = new Map<LocatedPatch, UnsavedText | undefined>();
+  for (const each of located) {
+    const target = each.locate();
+    const text = await readUnsaved(workspace, target, signal);
+    // An editor would keep showing the text of a file that is removed, or not in its reach.
+    const isKept = each.patch.kind === "update" && !each.locateNew && isChangedInEditor(workspace, target);
+    if (text && !isKept) throw unsavedError(target.path);
+    unsaved.set(each, text);
+  }
+  const files = await withLocks(listDirectories(located), () => {
+    signal.throwIfAborted();
+    return located.map((each) => planFile(workspace, each, unsaved.get(each)));
+  });
+  const undo: Undo[] = [];
+  try {
+    for (const file of files) undo.push(...(await writeFileInEditor(workspace, file, signal)));
+    for (const file of files) undo.push(...removeFile(file));
+    return files;
+  } catch (error) {
+    const failures: string[] = [];
+    for (const step of undo.reverse()) failures.push(...(await failureOf(step)));
+    throw notAppliedError(error, failures);
+  }
+}
+
+async function writeFileInEditor(
+  workspace: Workspace,
+  file: PlannedFile,
+  signal: AbortSignal,
+): Promise<Undo[]> {
+  const { kind, target, newTarget, before, after, unsaved } = file;
+  const written = newTarget ?? target;
+  if (kind === "delete" || !isChangedInEditor(workspace, written)) return writeFile(workspace, file);
+  if (kind !== "add") workspace.files.recordReplaced(written.realPath, before.text);
+  const save = () => saveInEditor(workspace, written, { content: after, unsaved, signal });
+  file.saved = await (written.stats ? save() : inNewDirectories(written.realPath, save));
+  if (!written.stats) return [() => unlinkSync(written.realPath)];
+  return [
+    async () => {
+      const now = { ...written, ...locateFile(written.realPath) };
+      await saveInEditor(workspace, now, { content: before, unsaved, signal: NEVER });
+    },
+  ];
 }
 
 /** The changes of all files as one unified diff; see `previewChange`. */
@@ -82,7 +169,8 @@ export async function previewPatch(
 ): Promise<string | undefined> {
   const diffs: string[] = [];
   for (const each of located) {
-    const { target, newTarget, before, after } = planFile(workspace, each);
+    const unsaved = await readUnsaved(workspace, each.locate(), NEVER);
+    const { target, newTarget, before, after } = planFile(workspace, each, unsaved);
     const diff = await previewChange(workspace, {
       path: (newTarget ?? target).path,
       sizes: [before.text.length, after.text.length],
@@ -101,7 +189,12 @@ function withLocks<T>(directories: readonly string[], change: () => T): Promise<
   return withDirectoryLock(first, () => withLocks(rest, change)).then((changed) => changed);
 }
 
-function planFile(workspace: Workspace, { patch, locate, locateNew }: LocatedPatch): PlannedFile {
+/** @param unsaved what the user's editor has of the file, if that is not what the disk has. */
+function planFile(
+  workspace: Workspace,
+  { patch, locate, locateNew }: LocatedPatch,
+  unsaved?: UnsavedText,
+): PlannedFile {
   const target = locate();
   switch (patch.kind) {
     case "add":
@@ -110,7 +203,7 @@ function planFile(workspace: Workspace, { patch, locate, locateNew }: LocatedPat
       assertNoLink(target);
       return { ...planExisting(workspace, target), kind: "delete", after: EMPTY };
     case "update":
-      return planUpdate(workspace, { patch, target, newTarget: locateNew?.() });
+      return planUpdate(workspace, { patch, target, newTarget: locateNew?.(), unsaved });
   }
 }
 
@@ -122,7 +215,8 @@ function planAdd(target: ApprovedTarget, lines: readonly string[]): PlannedFile 
   }
   const text = lines.map((line) => `${line}\n`).join("");
   assertWholeCharacters("The patch", text);
-  return { kind: "add", target, before: EMPTY, after: { ...EMPTY, text }, hunks: 0, looseHunks: [] };
+  const after = { ...EMPTY, text };
+  return { kind: "add", target, unsaved: undefined, before: EMPTY, after, hunks: 0, looseHunks: [] };
 }
 
 /** Removing the file that a link leads to would leave the link, and is hardly meant. */
@@ -131,10 +225,15 @@ function assertNoLink({ path }: ApprovedTarget): void {
     throw new Error(`${path} is a symbolic link; nothing was changed. Use bash to move or delete it.`);
 }
 
-function planExisting(workspace: Workspace, target: ApprovedTarget): Omit<PlannedFile, "kind"> {
+function planExisting(
+  workspace: Workspace,
+  target: ApprovedTarget,
+  unsaved?: UnsavedText,
+): Omit<PlannedFile, "kind"> {
   if (!target.stats) throw missingFileError(workspace, target);
-  const before = openForPatch(workspace, target, target.stats);
-  return { target, before, after: before, hunks: 0, looseHunks: [] };
+  const saved = openForPatch(workspace, target, target.stats);
+  const before = unsaved ? { ...saved, text: unsaved.text } : saved;
+  return { target, unsaved, before, after: before, hunks: 0, looseHunks: [] };
 }
 
 function planUpdate(
@@ -143,14 +242,16 @@ function planUpdate(
     patch: { hunks, moveTo },
     target,
     newTarget,
+    unsaved,
   }: {
     patch: FilePatch & { kind: "update" };
     target: ApprovedTarget;
     newTarget: ApprovedTarget | undefined;
+    unsaved: UnsavedText | undefined;
   },
 ): PlannedFile {
   if (moveTo !== undefined) assertNoLink(target);
-  const existing = planExisting(workspace, target);
+  const existing = planExisting(workspace, target, unsaved);
   const { before } = existing;
   if (newTarget?.stats)
     throw new Error(`${newTarget.path} exists, so nothing can be moved there; nothing was changed.`);
@@ -174,6 +275,8 @@ function planUpdate(
   return { ...existing, kind, newTarget, after: { ...before, text }, hunks: hunks.length, looseHunks };
 }
 
+type Undo = () => void | Promise<void>;
+
 /** Writes before it deletes; what was done before a failure is undone. */
 function writeAllOrNone(workspace: Workspace, files: readonly PlannedFile[]): void {
   const undo: (() => void)[] = [];
@@ -181,16 +284,28 @@ function writeAllOrNone(workspace: Workspace, files: readonly PlannedFile[]): vo
     for (const file of files) undo.push(...writeFile(workspace, file));
     for (const file of files) undo.push(...removeFile(file));
   } catch (error) {
-    const failures = undo.reverse().flatMap((step) => failureOf(step));
-    const reason = error instanceof Error ? error.message : String(error);
-    const rest = failures.length > 0 ? ` Not everything could be undone: ${failures.join("; ")}.` : "";
-    throw new Error(`The patch was not applied: ${reason} The other files were left as they were.${rest}`);
+    throw notAppliedError(error, undo.reverse().flatMap(failureOfSync));
   }
 }
 
-function failureOf(step: () => void): string[] {
+function notAppliedError(error: unknown, failures: readonly string[]): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  const rest = failures.length > 0 ? ` Not everything could be undone: ${failures.join("; ")}.` : "";
+  return new Error(`The patch was not applied: ${reason} The other files were left as they were.${rest}`);
+}
+
+function failureOfSync(step: () => void): string[] {
   try {
     step();
+    return [];
+  } catch (error) {
+    return [systemErrorText(error)];
+  }
+}
+
+async function failureOf(step: Undo): Promise<string[]> {
+  try {
+    await step();
     return [];
   } catch (error) {
     return [systemErrorText(error)];
@@ -246,8 +361,11 @@ async function describe(workspace: Workspace, files: readonly PlannedFile[]): Pr
       : [];
   const sum = (of: (each: (typeof shown)[number]) => number) =>
     shown.reduce((total, each) => total + of(each), 0);
+  const saved = files.flatMap(({ saved: note, ...file }) =>
+    note ? [`${displayPath(workspace, (file.newTarget ?? file.target).path)}: ${note.trim()}`] : [],
+  );
   return {
-    output: ["Applied the patch:", ...shown.map(({ line }) => line), ...notes].join("\n"),
+    output: ["Applied the patch:", ...shown.map(({ line }) => line), ...notes, ...saved].join("\n"),
     metadata: {
       diff: shown.map(({ diff }) => diff).join(""),
       added: sum(({ added }) => added),
