@@ -6,6 +6,7 @@ import {
   type ContentBlock,
   type Environment,
   homeDirectory,
+  isConversationEntry,
   type Message,
   messageText,
   promptText,
@@ -103,6 +104,7 @@ function findFirstPrompt(path: readonly SessionEntry[]): string | undefined {
 }
 
 function sectionOf(entry: SessionEntry): string | undefined {
+  if (!isConversationEntry(entry)) return undefined;
   switch (entry.type) {
     case "message":
       return messageSection(entry.message);
@@ -115,18 +117,6 @@ function sectionOf(entry: SessionEntry): string | undefined {
     case "model_change":
       return `*Switched to ${entry.modelId}*`;
     case "prune":
-    case "session_info":
-    case "label":
-    case "pin":
-    case "settings":
-    case "todo":
-    case "task_link":
-    case "hook":
-    case "rule_violation":
-    case "request":
-    case "archive":
-    case "custom":
-    case "unknown":
       return undefined;
     default:
       return assertNever(entry);

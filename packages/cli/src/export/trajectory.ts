@@ -4,6 +4,7 @@ import {
   assertNever,
   type ContentBlock,
   EMPTY_USAGE,
+  isConversationEntry,
   type Message,
   messageText,
   type SessionEntry,
@@ -184,6 +185,7 @@ class TrajectoryBuilder {
   }
 
   private add(entry: SessionEntry): void {
+    if (!isConversationEntry(entry)) return;
     switch (entry.type) {
       case "message":
         this.addMessage(entry.id, entry.message, entry.timestamp);
@@ -226,18 +228,6 @@ class TrajectoryBuilder {
         break;
       // The model of each step is in the step.
       case "model_change":
-      case "session_info":
-      case "label":
-      case "pin":
-      case "settings":
-      case "todo":
-      case "task_link":
-      case "hook":
-      case "rule_violation":
-      case "request":
-      case "archive":
-      case "custom":
-      case "unknown":
         break;
       default:
         assertNever(entry);

@@ -2,6 +2,7 @@ import type { CostReport } from "@diligent/core/cost";
 import {
   assertNever,
   type ContentBlock,
+  isConversationEntry,
   type Message,
   promptText,
   type SessionEntry,
@@ -81,6 +82,7 @@ function resultsById(path: readonly SessionEntry[]): ReadonlyMap<string, ToolRes
 }
 
 function renderEntry(entry: SessionEntry, results: ReadonlyMap<string, ToolResultMessage>): Html | undefined {
+  if (!isConversationEntry(entry)) return undefined;
   switch (entry.type) {
     case "message":
       return renderMessage(entry.message, { id: entry.id, results });
@@ -96,19 +98,6 @@ function renderEntry(entry: SessionEntry, results: ReadonlyMap<string, ToolResul
       return html`<p class="muted">${countText(entry.cleared.length + entry.trimmed.length, "old result")} shortened for the model.</p>`;
     case "model_change":
       return html`<p class="muted">Switched to ${entry.modelId}</p>`;
-    case "session_info":
-    case "label":
-    case "pin":
-    case "settings":
-    case "todo":
-    case "task_link":
-    case "hook":
-    case "rule_violation":
-    case "request":
-    case "archive":
-    case "custom":
-    case "unknown":
-      return undefined;
     default:
       return assertNever(entry);
   }

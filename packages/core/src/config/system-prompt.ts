@@ -33,6 +33,7 @@ export function composeBasePrompt({ canRead, canWrite, usesPatches, canRun }: To
     act: canWrite || canRun,
   };
   const lines = basePrompt.split("\n").flatMap((line) => {
+    if (!line.startsWith("{{")) return [line];
     const [marks = ""] = /^(?:\{\{!?\w+\}\})*/.exec(line) ?? [];
     const isMet = [...marks.matchAll(/\{\{(!?)(\w+)\}\}/g)].every(
       ([, not, name = ""]) => abilities[name] === (not === ""),

@@ -137,7 +137,8 @@ export class ProjectTrust {
     if (counts.length === 0) return this.warnings;
     const listed = counts.map(([[one, many], count]) => `${count} ${count === 1 ? one : many}`);
     const total = counts.reduce((sum, [, count]) => sum + count, 0);
-    const what = new Intl.ListFormat("en").format(listed);
+    // Its data takes milliseconds to load, and mostly one kind waits.
+    const what = listed.length === 1 ? listed[0] : new Intl.ListFormat("en").format(listed);
     const message = `${what} of this project ${total === 1 ? "waits" : "wait"} for your trust and ${
       total === 1 ? "is" : "are"
     } not used; see "diligent trust"`;

@@ -60,6 +60,7 @@ export { findLeafId, pathTo, type SessionTreeNode } from "../session/tree.ts";
 export {
   type CompactionEntry,
   generateEntryId,
+  isConversationEntry,
   type RequestEntry,
   SESSION_VERSION,
   type SessionEntry,

@@ -1,12 +1,6 @@
 import { toSendableHistory } from "../history.ts";
 import { packText } from "../infrastructure/text/unicode.ts";
-import {
-  assertNever,
-  type Message,
-  type ToolCallBlock,
-  type ToolResultMessage,
-  toolCallsOf,
-} from "../types.ts";
+import { type Message, type ToolCallBlock, type ToolResultMessage, toolCallsOf } from "../types.ts";
 import { lastOfType } from "./entries-by-type.ts";
 import { applyPrunes, collectPrunes, findCall, type PrunedForms } from "./pruned-results.ts";
 import { pathTo } from "./tree.ts";
@@ -163,30 +157,7 @@ function findFirstKept(path: readonly SessionEntry[], at: number, firstKeptEntry
 }
 
 function isInContext(entry: SessionEntry): entry is ContextEntry {
-  switch (entry.type) {
-    case "message":
-    case "branch_summary":
-      return true;
-    case "compaction":
-    case "compaction_undo":
-    case "prune":
-    case "model_change":
-    case "session_info":
-    case "label":
-    case "pin":
-    case "settings":
-    case "todo":
-    case "task_link":
-    case "hook":
-    case "rule_violation":
-    case "request":
-    case "archive":
-    case "custom":
-    case "unknown":
-      return false;
-    default:
-      return assertNever(entry);
-  }
+  return entry.type === "message" || entry.type === "branch_summary";
 }
 
 /** True for an entry after which requests differ in more than added messages, so that earlier usage does not apply. */

@@ -314,6 +314,41 @@ export type SessionEntry =
   | CustomEntry
   | UnknownEntry;
 
+/** What is said in a conversation, and what changes its context: the entries that its readers are shown. */
+type ConversationEntry = Extract<
+  SessionEntry,
+  { type: "message" | "model_change" | "compaction" | "compaction_undo" | "prune" | "branch_summary" }
+>;
+
+// A new kind of entry does not compile until it is decided here to which group it belongs.
+const IS_CONVERSATION: {
+  readonly [T in SessionEntry["type"]]: T extends ConversationEntry["type"] ? true : false;
+} = {
+  message: true,
+  model_change: true,
+  compaction: true,
+  compaction_undo: true,
+  prune: true,
+  branch_summary: true,
+  session_info: false,
+  label: false,
+  pin: false,
+  settings: false,
+  todo: false,
+  task_link: false,
+  hook: false,
+  rule_violation: false,
+  request: false,
+  archive: false,
+  custom: false,
+  unknown: false,
+};
+
+/** False for entries that only describe a session: names, labels, requests, additions of later versions. */
+export function isConversationEntry(entry: SessionEntry): entry is ConversationEntry {
+  return IS_CONVERSATION[entry.type];
+}
+
 /** The contents of a line of a session file; the first one is the header. */
 export type SessionFileLine = SessionHeader | SessionEntry;
 

@@ -1,5 +1,6 @@
 import {
   assertNever,
+  isConversationEntry,
   type Message,
   messageText,
   pathTo,
@@ -157,20 +158,6 @@ const MAX_TEXT_COLUMNS = 300;
 const ON_BRANCH = "●";
 const ELSEWHERE = "○";
 const HERE = "← you are here";
-const NOTES: ReadonlySet<SessionEntry["type"]> = new Set([
-  "label",
-  "pin",
-  "session_info",
-  "settings",
-  "todo",
-  "task_link",
-  "hook",
-  "rule_violation",
-  "request",
-  "archive",
-  "custom",
-  "unknown",
-]);
 
 /**
  * The entries to continue from, as an indented list: the user's messages, summaries, and the end of each
@@ -229,7 +216,7 @@ function listShown(tree: readonly SessionTreeNode[], here: SessionEntry | undefi
 
 /** False for entries that only describe a session: names, labels, additions of later versions. */
 function isConversation({ entry, children }: SessionTreeNode): boolean {
-  return !NOTES.has(entry.type) || children.length > 0;
+  return isConversationEntry(entry) || children.length > 0;
 }
 
 function isShown(entry: SessionEntry, isEnd: boolean): boolean {
@@ -238,6 +225,7 @@ function isShown(entry: SessionEntry, isEnd: boolean): boolean {
 }
 
 function textOf(entry: SessionEntry): string {
+  if (!isConversationEntry(entry)) return `(${entry.type})`;
   switch (entry.type) {
     case "message":
       return messageLabel(entry.message);
@@ -251,19 +239,6 @@ function textOf(entry: SessionEntry): string {
       return "⟲ summary undone";
     case "prune":
       return "… old tool results shortened for the model";
-    case "session_info":
-    case "label":
-    case "pin":
-    case "settings":
-    case "todo":
-    case "task_link":
-    case "hook":
-    case "rule_violation":
-    case "request":
-    case "archive":
-    case "custom":
-    case "unknown":
-      return `(${entry.type})`;
     default:
       return assertNever(entry);
   }
