@@ -13,7 +13,7 @@ export interface ProgramRequests {
 }
 
 /** As `fetch`, with an address in text or as a URL. */
-export type ProgramFetch = (url: string | URL, init?: BunFetchRequestInit) => Promise<Response>;
+export type ProgramFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -43,9 +43,9 @@ export function createProgramFetch(requests: ProgramRequests): ProgramFetch {
 
 /** Another host gets no credentials; what is not a GET becomes one where browsers do that, too. */
 function toRedirected(
-  init: BunFetchRequestInit,
+  init: RequestInit,
   { status, from, to }: { status: number; from: string; to: string },
-): BunFetchRequestInit {
+): RequestInit {
   const headers = new Headers(init.headers);
   if (URL.parse(from)?.origin !== URL.parse(to)?.origin)
     for (const name of ["authorization", "cookie", "proxy-authorization"]) headers.delete(name);
@@ -59,7 +59,7 @@ function toRedirected(
 
 async function send(
   href: string,
-  init: BunFetchRequestInit,
+  init: RequestInit,
   { purpose, by, command, watch }: ProgramRequests,
 ): Promise<Response> {
   const wanted = toHostAndPort(href);
