@@ -7,22 +7,24 @@ const TOOL = "task";
 const MAX_TITLE_CHARS = 200;
 
 /**
- * Answers a request whose prompt is assigned to a sub-agent by the call that gives it the prompt: no request is made, and
- * everything else happens as if the model had made that call.
+ * Answers a request whose prompt is assigned to sub-agents by the calls that give them their tasks: no request is made,
+ * and everything else happens as if the model had made these calls.
  */
 export function withAssignedPrompts(stream: StreamFunction, agents: SessionAgents): StreamFunction {
   return (model, context, options) => {
     const isOffered = context.tools.some(({ name }) => name === TOOL);
     const assignment = isOffered ? agents.findAssignment(lastPrompt(context)) : undefined;
     if (assignment === undefined) return stream(model, context, options);
-    const { definition, prompt, title, toolCallId } = assignment;
-    const input = {
-      description: title.slice(0, MAX_TITLE_CHARS),
-      prompt,
-      agent: definition.name,
-      background: false,
-    };
-    return answerWith({ type: "tool_call", id: toolCallId, name: TOOL, input }, model.id);
+    const calls = Array.from(assignment.tasks, ([id, { definition, prompt, shownPrompt, title }]) => {
+      const input = {
+        description: title.slice(0, MAX_TITLE_CHARS),
+        prompt: shownPrompt ?? prompt,
+        agent: definition.name,
+        background: false,
+      };
+      return { type: "tool_call" as const, id, name: TOOL, input };
+    });
+    return answerWith(calls, model.id);
   };
 }
 
@@ -32,20 +34,21 @@ function lastPrompt({ messages }: StreamContext): string {
   return last?.role === "user" ? promptText(last) : "";
 }
 
-function answerWith(call: ToolCallBlock, model: string): ReturnType<StreamFunction> {
+function answerWith(calls: ToolCallBlock[], model: string): ReturnType<StreamFunction> {
   const stream = createProviderStream();
-  const { id, name, input } = call;
   const message: AssistantMessage = {
     role: "assistant",
-    content: [call],
+    content: calls,
     model,
     usage: EMPTY_USAGE,
     stopReason: "tool_use",
     timestamp: now(),
   };
   stream.push({ type: "start" });
-  stream.push({ type: "tool_call_start", id, name });
-  stream.push({ type: "tool_call_end", id, name, input });
+  for (const { id, name, input } of calls) {
+    stream.push({ type: "tool_call_start", id, name });
+    stream.push({ type: "tool_call_end", id, name, input });
+  }
   stream.push({ type: "done", stopReason: "tool_use", message });
   return stream;
 }

@@ -8,7 +8,7 @@ import { DEFAULT_AGENT } from "./built-in.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { composeReport } from "./report.ts";
 import { type AgentOutcome, runAgent } from "./run-agent.ts";
-import type { SessionAgent } from "./session-agents.ts";
+import type { AssignedTask, SessionAgent } from "./session-agents.ts";
 import type { AgentSession, TaskToolDeps } from "./task-tool.ts";
 
 /**
@@ -21,7 +21,8 @@ export async function performTask(
   deps: TaskToolDeps,
 ): Promise<ToolResult> {
   const { agents, limits } = deps;
-  const definition = agents.takeDefinition(context.toolCallId) ?? findDefinition(name, deps);
+  const assigned = agents.takeTask(context.toolCallId);
+  const definition = assigned?.definition ?? findDefinition(name, deps);
   agents.earlierCount ??= countLinks(deps.session());
   if (agents.count >= limits.maxPerSession)
     throw new Error(
@@ -39,7 +40,8 @@ export async function performTask(
     stop: () => stop.abort(),
   });
   const signal = AbortSignal.any([context.signal, stop.signal]);
-  const task: Task = { agent, definition, prompt, signal, context, deps };
+  const told = assigned?.prompt ?? prompt;
+  const task: Task = { agent, definition, prompt: told, check: assigned?.check, signal, context, deps };
   if (!(background ?? definition.isBackground)) return work(task);
   deps.jobs.assertRoom();
   return startInBackground(task);
@@ -49,6 +51,7 @@ interface Task {
   agent: SessionAgent;
   definition: AgentDefinition;
   prompt: string;
+  check: AssignedTask["check"];
   /** Aborted with the parent's run, or to stop this sub-agent alone. */
   signal: AbortSignal;
   context: ToolContext;
@@ -94,7 +97,7 @@ async function work(task: Task): Promise<ToolResult> {
 }
 
 async function workNow(task: Task): Promise<ToolResult> {
-  const { agent, definition, prompt, signal, context, deps } = task;
+  const { agent, definition, signal, context, deps } = task;
   agent.state = "running";
   agent.startedAtMs = now();
   const opened = await deps.open({ definition, description: agent.description, run: context.run });
@@ -103,17 +106,43 @@ async function workNow(task: Task): Promise<ToolResult> {
     const { sessionId } = opened.session;
     const parent = deps.session();
     parent?.linkTask({ toolCallId: context.toolCallId, sessionId, agent: definition.name });
-    const outcome = await runAgent(agent, opened.session, {
-      prompt,
-      signal,
-      onEvent: (event) => forward(event, { task, parent, sessionId }),
-      onProgress: () => context.onUpdate?.(describeProgress(agent)),
-    });
+    const outcome = await runChecked(task, (text) =>
+      runAgent(agent, opened.session, {
+        prompt: text,
+        signal,
+        onEvent: (event) => forward(event, { task, parent, sessionId }),
+        onProgress: () => context.onUpdate?.(describeProgress(agent)),
+      }),
+    );
     const rejection = opened.rejection();
     if (outcome.stopReason === "approval" && rejection) context.run?.reject(rejection);
     return toResult(task, opened, outcome);
   } finally {
     await opened.close();
+  }
+}
+
+const MAX_REQUESTS = 3;
+
+/** Asks the sub-agent again while its answer does not have the form that its task requires. */
+async function runChecked(
+  { prompt, check }: Task,
+  run: (prompt: string) => Promise<AgentOutcome>,
+): Promise<AgentOutcome> {
+  let outcome = await run(prompt);
+  if (!check) return outcome;
+  for (let request = 1; ; request++) {
+    // What was refused to it does not matter if the answer is there.
+    if (outcome.stopReason !== "end_turn" && outcome.stopReason !== "approval") return outcome;
+    const checked = await check(outcome.answer);
+    if ("report" in checked) return { answer: checked.report, stopReason: "end_turn" };
+    if (request === MAX_REQUESTS) {
+      const message = `it has given no usable answer in ${MAX_REQUESTS} requests: ${checked.problem}`;
+      return { answer: "", stopReason: "error", error: { name: "Error", message } };
+    }
+    outcome = await run(
+      `Your last message does not have the required form: ${checked.problem}. Send only the JSON value, without a code fence or other text.`,
+    );
   }
 }
 

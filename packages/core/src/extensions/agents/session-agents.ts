@@ -45,14 +45,24 @@ export interface SessionAgent {
   stop(): void;
 }
 
-/** A prompt that a sub-agent works on instead of the model to which it is sent. */
-interface Assignment {
+/** A task that a sub-agent gets by a call that is made in place of the model. */
+export interface AssignedTask {
   definition: AgentDefinition;
-  prompt: string;
   /** A few words. */
   title: string;
-  /** The id of the call by which the sub-agent gets it. */
-  toolCallId: string;
+  /** What the sub-agent is told. */
+  prompt: string;
+  /** What the call, which the model sees, has in place of a long prompt. */
+  shownPrompt?: string | undefined;
+  /** What its answer becomes in the report, or what is wrong with it, for the sub-agent. */
+  check?: ((answer: string) => Promise<{ report: string } | { problem: string }>) | undefined;
+}
+
+/** A prompt that sub-agents work on instead of the model to which it is sent. */
+interface Assignment {
+  prompt: string;
+  /** By the ids of the calls by which the sub-agents get them. */
+  tasks: ReadonlyMap<string, AssignedTask>;
 }
 
 /** The sub-agents of one session: how many may run, and what each does. */
@@ -65,6 +75,7 @@ export class SessionAgents {
   /** True if the session has the tool that gives them tasks. */
   isOffered = false;
   private assignment: Assignment | undefined;
+  private tasks = new Map<string, AssignedTask>();
   private assignments = 0;
   /** The sub-agents that the session had in earlier runs of the program; undefined until somebody has counted them. */
   earlierCount: number | undefined;
@@ -95,28 +106,36 @@ export class SessionAgents {
   }): boolean {
     const definition = this.isOffered ? this.findDefinition(agent) : undefined;
     if (definition === undefined) return false;
-    this.assignments += 1;
-    this.assignment = {
-      ...{ prompt, title },
-      definition: { ...definition, model: model ?? definition.model },
-      toolCallId: `assigned_${this.assignments}_${crypto.randomUUID().slice(0, 8)}`,
-    };
+    this.assignTasks(prompt, [
+      { definition: { ...definition, model: model ?? definition.model }, prompt, title },
+    ]);
     return true;
   }
 
-  /** The assignment of this prompt, which is given once; `takeDefinition` knows it until the call begins. */
+  /** Has sub-agents work side by side on the next prompt if that has this text. */
+  assignTasks(prompt: string, tasks: readonly AssignedTask[]): void {
+    const named = tasks.map((task): [string, AssignedTask] => {
+      this.assignments += 1;
+      return [`assigned_${this.assignments}_${crypto.randomUUID().slice(0, 8)}`, task];
+    });
+    this.assignment = { prompt, tasks: new Map(named) };
+    this.tasks = new Map(named);
+  }
+
+  /** The assignment of this prompt, which is given once; `takeTask` knows its tasks until their calls begin. */
   findAssignment(prompt: string): Assignment | undefined {
     return this.assignment !== undefined && prompt.includes(this.assignment.prompt)
       ? this.assignment
       : undefined;
   }
 
-  /** The sub-agent that this call was made for. */
-  takeDefinition(toolCallId: string): AgentDefinition | undefined {
-    const { assignment } = this;
-    if (assignment?.toolCallId !== toolCallId) return undefined;
+  /** The task that this call was made for. */
+  takeTask(toolCallId: string): AssignedTask | undefined {
+    const task = this.tasks.get(toolCallId);
+    if (task === undefined) return undefined;
+    this.tasks.delete(toolCallId);
     this.assignment = undefined;
-    return assignment.definition;
+    return task;
   }
 
   /** By its name, in any case. */
