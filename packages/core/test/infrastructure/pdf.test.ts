@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readPdfText } from "../../src/infrastructure/text/pdf.ts";
 import { createPdf, createPdfBomb, createPdfOfContents } from "../support/pdf-documents.ts";
 
-const LIMITS = { timeoutMs: 20_000, maxCharacters: 1_000_000 };
+const LIMITS = { timeoutMs: 55_000, maxCharacters: 1_000_000 };
 
 describe("readPdfText()", () => {
   test("returns the text of each page from the first that is wanted", async () => {

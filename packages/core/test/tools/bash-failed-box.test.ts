@@ -13,7 +13,7 @@ const FAILURE = "bwrap: Can't mkdir parents for /gone/agent.sock: No such file o
 const REPORTS = 'echo begun >&3; "$@"; echo "$? 0" >&3; exit 0';
 
 /** Boxes of which the first `failures` cannot be made. */
-function createBoxes(failures: number) {
+function createBoxes(failures: number, toMessage: (number: number) => string = () => FAILURE) {
   const boxes = { made: 0, finished: 0, abandoned: 0 };
   const box: ShellWrapper = {
     async wrapCommand({ argv, environment }): Promise<WrappedCommand> {
@@ -21,12 +21,12 @@ function createBoxes(failures: number) {
       const isFailing = boxes.made <= failures;
       return {
         argv: isFailing
-          ? ["/bin/sh", "-c", `echo "${FAILURE}" >&2; exit 1`]
+          ? ["/bin/sh", "-c", `echo "${toMessage(boxes.made)}" >&2; exit 1`]
           : ["/bin/sh", "-c", REPORTS, "box", ...argv],
         environment,
         report: "staying_shell",
         inheritedFiles: [],
-        findFailure: (output) => (output === FAILURE ? "mounts" : undefined),
+        findFailure: (output) => (output.startsWith("bwrap: Can't ") ? "mounts" : undefined),
         explain: () => undefined,
         finish: () => {
           boxes.finished += 1;
@@ -42,8 +42,8 @@ function createBoxes(failures: number) {
   return { boxes, box };
 }
 
-async function run(command: string, failures: number) {
-  const { boxes, box } = createBoxes(failures);
+async function run(command: string, failures: number, toMessage?: (number: number) => string) {
+  const { boxes, box } = createBoxes(failures, toMessage);
   const workspace = createToolWorkspace({
     sandboxState: async () => ({ kind: "boxed", wrapper: box, mayLeave: true }),
   });
@@ -61,6 +61,19 @@ test("a sandbox that cannot be created is created again, and the command runs on
     log: "ran\n",
   });
 });
+
+test.each([
+  [9, "ran\n", 10],
+  [99, "", 10],
+])(
+  "a sandbox that fails for another reason each time is created up to ten times: %i failures",
+  async (failures, log, made) => {
+    const result = await run("echo ran >> log", failures, (number) =>
+      FAILURE.replace("agent", `agent-${number}`),
+    );
+    expect(result).toMatchObject({ log, made, finished: made });
+  },
+);
 
 test("a job whose sandbox is created at the second attempt has the first number", async () => {
   const jobs = new SessionJobs();

@@ -14,7 +14,10 @@ import { toShellCommand } from "./shell-command.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
-const MAX_ATTEMPTS = 3;
+// After that many failures for the same reason a sandbox cannot be made.
+const MAX_SAME_FAILURES = 3;
+// Sockets of other programs, each of which is hidden, come and go while a sandbox is being made.
+const MAX_FAILURES = 10;
 // Whether the sandbox of a command in the background could be made is known by then, also on a busy machine.
 const START_MS = 100;
 
@@ -36,18 +39,27 @@ export async function runShell(
   const timeoutMs = isBackground ? START_MS : (args.timeout ?? DEFAULT_TIMEOUT_MS);
   const run = { args, command, context, workspace, timeoutMs, isBackground };
   const notes: string[] = [];
-  for (let attempt = 1; ; attempt++) {
+  const failures: string[] = [];
+  for (;;) {
     const wrapped = await wrapForSandbox(command, args, workspace);
     if (wrapped === undefined) return runOutside(run);
     const done = await runSandboxed({ ...run, wrapped });
-    const isFailed = attempt < MAX_ATTEMPTS && !done.end.hasBegun && !done.job?.isRunning;
+    const isFailed = !done.end.hasBegun && !done.job?.isRunning;
     const failure = isFailed ? wrapped.findFailure(done.text) : undefined;
-    if (failure === undefined || context.signal.aborted) return toResult({ ...run, ...done, wrapped, notes });
+    failures.push(done.text);
+    const isLast = failures.length === MAX_FAILURES || countSame(failures) === MAX_SAME_FAILURES;
+    if (failure === undefined || isLast || context.signal.aborted)
+      return toResult({ ...run, ...done, wrapped, notes });
     if (failure === "processes") await wrapped.endSession?.(`there was no room for one more (${done.text})`);
     // Protected files removed from background processes are reported in any case.
     notes.push(...wrapped.finish(done.end).notes);
     if (done.job) workspace.jobs?.forget(done.job);
   }
+}
+
+/** How many are like the last one. */
+function countSame(failures: readonly string[]): number {
+  return failures.filter((text) => text === failures.at(-1)).length;
 }
 
 async function runSandboxed(run: Run & { wrapped: WrappedCommand }): Promise<RunEnd> {
