@@ -64,7 +64,8 @@ export function resolveConfig(
       formatter: SESSION_FORMATTER,
       wrapStream:
         updates &&
-        ((stream, { config, note }) => updates.watchStream(stream, { url: config.updateUrl, note })),
+        ((stream, { config, ...context }) =>
+          updates.watchStream(stream, { url: config.updateUrl, ...context })),
       warn: (message, topic) => (topic === "sandbox" ? void warnEscaped(message, warn) : warn(message)),
     },
   };

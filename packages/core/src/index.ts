@@ -104,6 +104,8 @@ export type {
   AskForHost,
   ConnectionPurpose,
   NetworkConnection,
+  TrafficWatcher,
+  UnseenProcess,
   WatchConnection,
 } from "./infrastructure/network/connection.ts";
 export type { HostAndPort } from "./infrastructure/network/host-pattern.ts";

@@ -155,7 +155,7 @@ const TYPES = `
   SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellView ShellWrapper SteeredMessage StopReason
   StreamContext StreamFunction StreamOptions Summarizer SummaryValidation SystemPromptSections TaskLinkEntry
   TestCounts TextBlock TextContent TextEncoding TextLocation ThinkingBlock ThinkingSupport TodoEntry TodoItem Tool
-  ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrustState
-  TrustedProject UnknownEntry UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WatchConnection WidenableGrant Workspace
+  ToolCallBlock ToolCallOutcome ToolContext ToolDefinition ToolOptions ToolResult ToolResultMessage TrafficWatcher TrustState
+  TrustedProject UnknownEntry UnseenProcess UpcomingRequest Usage UsagePurpose UserMessage UserQuestion WatchConnection WidenableGrant Workspace
   WrappedCommand
 `;

@@ -187,14 +187,14 @@ const PAGES = {
     isOfProject: true,
   },
   network: {
-    about: "list what commands connected to",
-    title: "list the hosts that the commands of a session connected to, or were refused",
+    about: "list what a session connected to",
+    title: "list the hosts that a session connected to, or that were refused",
     usage: [["[REF]", "of the most recent session, or of REF"]],
     sessionBehind: ["network"],
     options: [JSON_OPTION],
     notes: [
       REF,
-      "Only connections of sandboxed commands are recorded, since those pass through a proxy. --network and the setting sandboxNetwork say what they reach: off, on, or a list of hosts.",
+      "Connections of diligent itself and of everything in a sandbox are recorded; what ran outside a sandbox is named. --network and the setting sandboxNetwork say what commands reach: off, on, or a list of hosts; --only-host limits everything. docs/network.md has the details.",
     ],
     isOfProject: true,
   },
@@ -326,6 +326,7 @@ const PAGES = {
       { name: "header", value: "NAME=VALUE", help: "with add: a header of each request; repeatable" },
       { name: "project", help: "with add: into the project's diligent.jsonc" },
       { ...YES_OPTION, help: "with import: take them over" },
+      { ...ONLY_HOST_OPTION, help: "with serve and test: connect to nothing else" },
       JSON_OPTION,
     ],
     notes: [

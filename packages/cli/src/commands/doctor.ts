@@ -8,7 +8,13 @@ import {
   openScriptedModel,
   VENDORS,
 } from "@diligent/core/harness";
-import { findRipgrep, probeSandbox, resolveExecutable, systemErrorText } from "@diligent/core/interactive";
+import {
+  createProgramFetch,
+  findRipgrep,
+  probeSandbox,
+  resolveExecutable,
+  systemErrorText,
+} from "@diligent/core/interactive";
 import {
   type DiligentPaths,
   findDiligentDirProblem,
@@ -238,7 +244,8 @@ export async function checkConnection(
   const startedAt = performance.now();
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const { status } = await fetch(place, { method: "HEAD", redirect: "manual", signal });
+    const send = createProgramFetch({ purpose: "provider", by: "diligent doctor" });
+    const { status } = await send(place, { method: "HEAD", redirect: "manual", signal });
     const facts = `${place} answered ${status} after ${Math.round(performance.now() - startedAt)} ms`;
     return status >= SERVER_FAULT && status !== NOT_IMPLEMENTED
       ? warning("endpoint", facts, "the service or a proxy before it has a problem: try again later")

@@ -1,4 +1,9 @@
-import { type NetworkRecord, readNetworkRecords } from "@diligent/core/run";
+import {
+  type NetworkRecord,
+  type NetworkRecords,
+  readNetworkRecords,
+  type UnseenRecord,
+} from "@diligent/core/run";
 import { readSessionFile } from "@diligent/core/sessions";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
@@ -21,37 +26,93 @@ export async function runNetwork(rest: readonly string[], io: CliIo, directory?:
   const session = await findShownSession(reference, cwd, io);
   const records = session
     ? await orUsageError(() => readNetworkRecords(readSessionFile(session.path).entries))
-    : [];
+    : { connections: [], unseen: [] };
   const redactor = await openSavedRedactor(cwd, io.environment);
   const shown = redactor.redact(records);
-  const text = switches.has("json") ? toJsonText(shown) : `${formatNetworkRecords(shown).join("\n")}\n`;
-  io.stdout.write(switches.has("json") ? text : sanitizeTerminalText(text));
+  const isJson = switches.has("json");
+  const lines = () => formatNetworkRecords(shown, io.stdout.columns ?? MIN_TABLE_COLUMNS).join("\n");
+  io.stdout.write(
+    isJson ? toJsonText([...shown.connections, ...shown.unseen]) : sanitizeTerminalText(`${lines()}\n`),
+  );
   return EXIT_SUCCESS;
 }
 
 const MAX_TEXT_COLUMNS = 200;
+// Below this, a table would be broken into pieces.
+const MIN_TABLE_COLUMNS = 80;
+const HEADINGS = ["HOST", "COUNT", "BYTES", "SENT", "PURPOSE", "ALLOWED BY"];
+const RIGHT_ALIGNED: ReadonlySet<number> = new Set([1, 2, 3]);
 
-/** One connection or several equal ones a line, with the command below. */
-export function formatNetworkRecords(records: readonly NetworkRecord[]): string[] {
-  if (records.length === 0) return ["No connections in this session."];
-  return records.flatMap((record) => {
-    const { command } = record;
-    return [
-      formatRecord(record),
-      ...(command === undefined ? [] : [`    ${toSingleLine(command, MAX_TEXT_COLUMNS)}`]),
-    ];
-  });
+/**
+ * A table of the connections, with commands below their rows, and what cannot be seen.
+ * @param columns the width of the screen.
+ */
+export function formatNetworkRecords({ connections, unseen }: NetworkRecords, columns: number): string[] {
+  const sorted = connections.toSorted((left, right) => (toPlace(left) < toPlace(right) ? -1 : 1));
+  const rows = sorted.map(toCells);
+  const isTable = columns >= MIN_TABLE_COLUMNS;
+  const table = isTable ? alignCells([HEADINGS, ...rows]) : ["", ...rows.map(stackCells)];
+  const lines = sorted.flatMap((record, index) => [table[index + 1] ?? "", ...toDetails(record)]);
+  return [
+    ...(isTable && rows.length > 0 ? [table[0] ?? ""] : []),
+    ...(rows.length === 0 ? ["No connections in this session."] : lines),
+    ...describeUnseen(unseen),
+  ];
 }
 
-function formatRecord({ host, port, allowed, by, bytes, problem, connections }: NetworkRecord): string {
-  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const count = connections === 1 ? "" : ` ×${connections}`;
-  const size = allowed ? ` ${formatSize(bytes)}` : "";
-  const why = [by, ...(problem === undefined ? [] : [problem])].join("; ");
-  return toSingleLine(
-    `${allowed ? "allowed" : "refused"} ${place}${count}${size} (${why})`,
-    MAX_TEXT_COLUMNS * 2,
+function toPlace({ host, port }: NetworkRecord): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function toCells(record: NetworkRecord): string[] {
+  const { allowed, by, bytes, bytesSent, problem, connections, purpose = "command" } = record;
+  const why = [allowed ? by : `refused: ${by}`, ...(problem === undefined ? [] : [problem])].join("; ");
+  return [
+    toPlace(record),
+    String(connections),
+    allowed ? formatSize(bytes) : "-",
+    bytesSent === undefined ? "-" : formatSize(bytesSent),
+    purpose,
+    toSingleLine(why, MAX_TEXT_COLUMNS),
+  ];
+}
+
+/** The command or the server behind a connection. */
+function toDetails({ command }: NetworkRecord): string[] {
+  return command === undefined ? [] : [`    ${toSingleLine(command, MAX_TEXT_COLUMNS)}`];
+}
+
+function alignCells(rows: readonly (readonly string[])[]): string[] {
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return RIGHT_ALIGNED.has(column) ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join("  ")
+      .trimEnd(),
   );
+}
+
+function stackCells([
+  place = "",
+  count = "",
+  bytes = "",
+  sent = "",
+  purpose = "",
+  by = "",
+]: string[]): string {
+  const sentPart = sent === "-" ? "" : `, ${sent} sent`;
+  return [place, `  ${purpose} ×${count}, ${bytes}${sentPart}`, `  ${by}`].join("\n");
+}
+
+function describeUnseen(unseen: readonly UnseenRecord[]): string[] {
+  if (unseen.length === 0) return [];
+  const lines = unseen.map(({ purpose, command = "all commands: there was no sandbox" }) => {
+    return `  ${purpose}  ${toSingleLine(command, MAX_TEXT_COLUMNS)}`;
+  });
+  return ["", "Not seen, because these ran outside a sandbox:", ...lines];
 }
 
 const KILOBYTE = 1024;

@@ -1,4 +1,4 @@
-import { now, type ProviderEvent, type StreamFunction } from "@diligent/core/run";
+import { now, type ProviderEvent, type StreamFunction, type WatchConnection } from "@diligent/core/run";
 import type { CliIo } from "../io/io.ts";
 
 /** A stream that starts with one of these events has received nothing from the server yet, or never will. */
@@ -10,6 +10,8 @@ interface UpdateLocation {
   url: string | undefined;
   /** Writes to the request log, if there is one. */
   note?: ((entry: object) => void) | undefined;
+  /** Receives the connections. */
+  watchConnection?: WatchConnection | undefined;
 }
 
 /**
@@ -30,7 +32,8 @@ export class UpdateCheck {
    * Wraps a stream function so that the check starts when the first part of an answer arrives. Scripted
    * models never start it.
    */
-  watchStream(stream: StreamFunction, { url, note }: UpdateLocation): StreamFunction {
+  watchStream(stream: StreamFunction, location: UpdateLocation): StreamFunction {
+    const { url } = location;
     if (url === undefined) return stream;
     return (model, context, options) => {
       const events = stream(model, context, options);
@@ -38,7 +41,7 @@ export class UpdateCheck {
       const unsubscribe = events.subscribe(({ type }) => {
         if (UNANSWERED_EVENTS.has(type)) return;
         unsubscribe();
-        void this.check(url, note);
+        void this.check(url, location);
       });
       return events;
     };
@@ -49,20 +52,20 @@ export class UpdateCheck {
     this.shutdown.abort();
   }
 
-  private async check(url: string, note: UpdateLocation["note"]): Promise<void> {
+  private async check(url: string, { note, watchConnection }: UpdateLocation): Promise<void> {
     if (this.hasChecked) return;
     this.hasChecked = true;
     this.io.onExit(() => this.stop());
-    const result = await this.runCheck(url);
+    const result = await this.runCheck(url, watchConnection);
     note?.({ type: "update", time: new Date(now()).toISOString(), ...result });
   }
 
   /** Returns the log entry. Only the log reports a failure; `diligent doctor` shows it on request. */
-  private async runCheck(url: string): Promise<object> {
+  private async runCheck(url: string, watch: UpdateLocation["watchConnection"]): Promise<object> {
     try {
       const { checkForUpdate: lookForUpdate } = await import("./update.ts");
       const { signal } = this.shutdown;
-      const known = await lookForUpdate(url, { environment: this.io.environment, signal });
+      const known = await lookForUpdate(url, { environment: this.io.environment, signal, watch });
       if (known.news !== undefined && !signal.aborted) this.notify(known.news);
       return known;
     } catch (error) {

@@ -1,7 +1,13 @@
 import { join } from "node:path";
-import { isUpdateUrl, readCheckedFile, updatePrivateFile } from "@diligent/core/interactive";
+import {
+  createProgramFetch,
+  isUpdateUrl,
+  type ProgramFetch,
+  readCheckedFile,
+  updatePrivateFile,
+} from "@diligent/core/interactive";
 import { type Environment, now, userStateDirectory } from "@diligent/core/light";
-import { isLoopbackUrl } from "@diligent/core/run";
+import { isLoopbackUrl, type WatchConnection } from "@diligent/core/run";
 import { VERSION } from "../version.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -21,6 +27,8 @@ interface RequestLimits {
   signal?: AbortSignal;
   /** For everything, including redirects and the body; five seconds if omitted. */
   timeoutMs?: number;
+  /** Receives the connections. */
+  watch?: WatchConnection | undefined;
 }
 
 /**
@@ -32,12 +40,13 @@ interface RequestLimits {
  */
 export async function askForVersion(
   url: string,
-  { signal, timeoutMs = TIMEOUT_MS }: RequestLimits = {},
+  { signal, timeoutMs = TIMEOUT_MS, watch }: RequestLimits = {},
 ): Promise<string> {
   const limit = AbortSignal.timeout(timeoutMs);
   const ended = signal === undefined ? limit : AbortSignal.any([signal, limit]);
   try {
-    return readVersion(await readBody(await follow(url, ended)));
+    const send = createProgramFetch({ purpose: "update", by: 'the setting "updateUrl"', watch });
+    return readVersion(await readBody(await follow(url, { signal: ended, send })));
   } catch (error) {
     if (error instanceof UpdateError) throw error;
     if (signal?.aborted) throw createCancelledError();
@@ -46,10 +55,16 @@ export async function askForVersion(
   }
 }
 
-async function follow(url: string, signal: AbortSignal): Promise<Response> {
+/** How the requests of one check are sent. */
+interface Sending {
+  signal: AbortSignal;
+  send: ProgramFetch;
+}
+
+async function follow(url: string, sending: Sending): Promise<Response> {
   let address = url;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const response = await request(address, signal);
+    const response = await request(address, sending);
     if (response.ok) return response;
     await response.body?.cancel();
     if (!REDIRECTS.has(response.status)) throw new UpdateError(`the server answered ${response.status}`);
@@ -70,10 +85,10 @@ export function findRedirect(from: string, location: string | null): string | un
   return isLoopbackUrl(href) && !isLoopbackUrl(from) ? undefined : href;
 }
 
-function request(url: string, signal: AbortSignal): Promise<Response> {
+function request(url: string, { signal, send }: Sending): Promise<Response> {
   const options = { headers: HEADERS, redirect: "manual", decompress: false, keepalive: false } as const;
   // Bun takes a proxy from the environment; it could not reach this machine's loopback.
-  return fetch(url, { ...options, signal, ...(isLoopbackUrl(url) && { proxy: false }) });
+  return send(url, { ...options, signal, ...(isLoopbackUrl(url) && { proxy: false }) });
 }
 
 async function readBody({ body, headers }: Response): Promise<Uint8Array> {

@@ -172,3 +172,21 @@ test.each([
 ])("a redirect from %p to %p leads to %p", (from, location, expected) => {
   expect(findRedirect(from, location)).toBe(expected);
 });
+
+test("askForVersion() reports each connection, also that of a redirect, with what allows it", async () => {
+  await using server = startVersionServer((request) =>
+    request.url.endsWith("/next") ? "0.3.0" : Response.redirect("/next", 302),
+  );
+  const connections: object[] = [];
+  const watch = (connection: object) => void connections.push(connection);
+  await askForVersion(server.url, { ...PATIENT, watch });
+  const connection = {
+    host: "127.0.0.1",
+    port: Number(new URL(server.url).port),
+    purpose: "update",
+    allowed: true,
+    by: 'the setting "updateUrl"',
+    bytes: expect.any(Number),
+  };
+  expect(connections).toEqual([connection, connection]);
+});

@@ -11,6 +11,7 @@ export { readInputDirectories, readRecentInputs } from "../infrastructure/fs/inp
 export { DraftFile, updatePrivateFile } from "../infrastructure/fs/private-files.ts";
 export { readCheckedFile } from "../infrastructure/fs/read.ts";
 export { isInside } from "../infrastructure/fs/real-path.ts";
+export { createProgramFetch, type ProgramFetch } from "../infrastructure/network/program-fetch.ts";
 export { isSecretFile } from "../infrastructure/paths/secret-files.ts";
 export { userConfigDirectory } from "../infrastructure/paths/user.ts";
 export { inheritEnvironment, resolveExecutable } from "../infrastructure/process/environment.ts";

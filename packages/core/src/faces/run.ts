@@ -22,6 +22,7 @@ export type { ExtensionRenderer } from "../harness/types.ts";
 export { resolvePaths } from "../infrastructure/diligent-dir.ts";
 export { appendInputHistory, type InputHistoryEntry } from "../infrastructure/fs/input-history.ts";
 export { SessionTempDir } from "../infrastructure/fs/state-files.ts";
+export type { ConnectionPurpose, WatchConnection } from "../infrastructure/network/connection.ts";
 export { limitHosts } from "../infrastructure/network/host-limit.ts";
 export { type NetworkSetting, parseNetworkSetting } from "../infrastructure/network/network-setting.ts";
 export { findProjectRoot } from "../infrastructure/paths/project.ts";
@@ -54,7 +55,12 @@ export type { ContextUsage } from "../session/compaction/context-status.ts";
 export type { CompactionPreview } from "../session/compaction/preview.ts";
 export { buildSessionContext } from "../session/context-builder.ts";
 export { SessionManager } from "../session/manager.ts";
-export { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
+export {
+  type NetworkRecord,
+  type NetworkRecords,
+  readNetworkRecords,
+  type UnseenRecord,
+} from "../session/network-records.ts";
 export { readConversation } from "../session/open.ts";
 export { findLeafId, pathTo, type SessionTreeNode } from "../session/tree.ts";
 export {

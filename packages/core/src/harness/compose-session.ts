@@ -17,7 +17,7 @@ import {
   type SessionTempDir,
 } from "../infrastructure/fs/state-files.ts";
 import { nearestName } from "../infrastructure/nearest-name.ts";
-import type { WatchConnection } from "../infrastructure/network/connection.ts";
+import type { UnseenProcess, WatchConnection } from "../infrastructure/network/connection.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { GuardAppend } from "../knowledge/types.ts";
@@ -84,7 +84,11 @@ import type {
 /** Wraps every request of a session; `note` writes to the request log, if there is one. */
 export type WrapStream = (
   stream: StreamFunction,
-  context: { config: LoadedConfig["config"]; note?: ((entry: object) => void) | undefined },
+  context: {
+    config: LoadedConfig["config"];
+    note?: ((entry: object) => void) | undefined;
+    watchConnection?: WatchConnection | undefined;
+  },
 ) => StreamFunction;
 
 /** The settings of the program's own front ends for all their sessions, besides the configuration. */
@@ -228,6 +232,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     redactor,
     files,
     jobs,
+    traffic: options.commands.networkUsers,
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
     agent: options.child?.agent,
     model: () => current.model,
@@ -646,8 +651,7 @@ function openServices(
   const isOfRole = role?.mayUse(WEB_SEARCH) ?? true;
   const offersWebSearch = builtinTools && webSearch && !isRefused && isOfRole;
   const write = log && ((entry: object) => log.write(redactor.redact(entry)));
-  const watchConnection: WatchConnection = (connection, ended) =>
-    commands.networkUsers.watchConnection?.(connection, ended);
+  const watchConnection: WatchConnection = (...connection) => commands.networkUsers.watch(...connection);
   const checkpoints = new SessionCheckpoints({
     root: loaded.projectRoot,
     cwd,
@@ -666,7 +670,7 @@ function openServices(
       const recorded = checkpoints.preparation.wrap(withRetry(recording?.wrap(logged, conditions) ?? logged));
       const prepared = withPreparedCommands(recorded, commands.sandbox);
       const wrapped = offersWebSearch ? withWebSearch(prepared) : prepared;
-      const outer = wrapStream?.(wrapped, { config: loaded.config, note: write }) ?? wrapped;
+      const outer = wrapStream?.(wrapped, { config: loaded.config, note: write, watchConnection }) ?? wrapped;
       return additions.reduce((inner, addition) => addition.wrapRequests?.(inner) ?? inner, outer);
     },
     close() {
@@ -748,6 +752,7 @@ function createSessionTools(
     protectedAccess: settings.protectedAccess,
     editor: settings.editor,
     jobs,
+    noteUnseen: (process: UnseenProcess) => commands.networkUsers.addUnseen(process),
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
   };
   const { builtinTools = true, tools = [] } = settings;
@@ -781,7 +786,7 @@ function createSessionTools(
             const { allowsPrivatePage } = await import("../approval/hosts.ts");
             return allowsPrivatePage(settings.currentRules(), wanted);
           },
-          onConnection: (connection) => commands.networkUsers.onConnection?.(connection),
+          onConnection: (connection) => commands.networkUsers.add(connection),
         }),
       ]
     : [];

@@ -16,7 +16,7 @@ import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { SessionManager } from "../session/manager.ts";
-import { type NetworkRecord, readNetworkRecords } from "../session/network-records.ts";
+import { type NetworkRecords, readNetworkRecords } from "../session/network-records.ts";
 import type { ToolResult } from "../tool/types.ts";
 import { type EditorFiles, FileTracker, type Workspace } from "../tools/workspace.ts";
 import { type Approvals, openApprovals, toRules } from "./approve.ts";
@@ -79,8 +79,8 @@ export interface ProjectSession
   loaded: LoadedConfig;
   /** Whether commands run in a sandbox. */
   sandbox: SandboxSummary;
-  /** The connections of the session's commands so far, on all branches. */
-  networkRecords(): NetworkRecord[];
+  /** Its connections so far, on all branches, and what cannot be seen of them. */
+  networkRecords(): NetworkRecords;
   /**
    * Reads the permission rules from the configuration files again.
    * @throws UsageError when one of the files is invalid: the rules are unchanged then.
@@ -267,8 +267,7 @@ export class ProjectHarness implements Harness {
     checkpoints = composed.checkpoints;
     const networkLog = new NetworkLog(composed.session, composed.redactor);
     // From now on, this session's: it may have taken the commands of another one over.
-    networkUsers.onConnection = (connection) => networkLog.add(connection);
-    networkUsers.watchConnection = (connection, ended) => networkLog.watch(connection, ended);
+    networkUsers.log = networkLog;
     networkUsers.askForHost =
       choices.ask &&
       createSessionHostQuestion({ approve, session: composed.session, redactor: composed.redactor });
@@ -419,8 +418,7 @@ export class ProjectHarness implements Harness {
       cwd,
       loaded,
       networkRecords() {
-        networkLog.save();
-        return readNetworkRecords(composed.session.branches.entries, networkLog.open);
+        return readNetworkRecords(composed.session.branches.entries, networkLog.unsaved);
       },
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
@@ -454,6 +452,7 @@ export class ProjectHarness implements Harness {
         files: new FileTracker(),
         outputDirectory: () => temporaryDirectory.path(),
         jobs,
+        noteUnseen: (process) => commands.networkUsers.addUnseen(process),
       },
       createBudget: () => new SharedBudget(composed.session.runLimits),
       noteInput(text) {

@@ -1,8 +1,19 @@
 import type { Approve } from "../agent/types.ts";
-import type { AskForHost, NetworkConnection } from "../infrastructure/network/connection.ts";
+import type {
+  AskForHost,
+  NetworkConnection,
+  TrafficWatcher,
+  UnseenProcess,
+} from "../infrastructure/network/connection.ts";
 import { formatHostAndPort } from "../infrastructure/network/host-pattern.ts";
 import type { SessionManager } from "../session/manager.ts";
-import { addNetworkRecord, NETWORK_ENTRY_TYPE, type NetworkRecord } from "../session/network-records.ts";
+import {
+  addNetworkRecord,
+  NETWORK_ENTRY_TYPE,
+  type NetworkRecord,
+  type NetworkRecords,
+  type UnseenRecord,
+} from "../session/network-records.ts";
 import { createHostQuestion } from "../tool/host-question.ts";
 import type { Redactor } from "../tool/types.ts";
 
@@ -15,15 +26,17 @@ const MAX_SAVED_RECORDS = 5_000;
 const MAX_EVENTS = 20_000;
 
 /** Reports the connections of a session as events, and saves them in the session's file. */
-export class NetworkLog {
+export class NetworkLog implements TrafficWatcher {
   private readonly pending = new Map<string, NetworkRecord>();
   private readonly running = new Set<NetworkConnection>();
+  /** By purpose and command; false once it is saved. */
+  private readonly unseen = new Map<string, UnseenRecord | false>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private savedCount = 0;
   private eventCount = 0;
 
   constructor(
-    private readonly session: Pick<SessionManager, "report" | "appendCustom">,
+    private readonly session: Pick<SessionManager, "report" | "appendCustom" | "branches">,
     private readonly redactor: Redactor,
   ) {}
 
@@ -32,20 +45,43 @@ export class NetworkLog {
     if (this.eventCount <= MAX_EVENTS)
       this.session.report(this.redactor.redact({ type: "network", purpose: "command", ...connection }));
     addNetworkRecord(this.pending, { ...connection, connections: 1 });
-    this.timer ??= setTimeout(() => this.save(), SAVE_AFTER_MS);
-    this.timer.unref();
+    this.saveSoon();
     if (this.pending.size >= MAX_PENDING_RECORDS) this.save();
   }
 
-  /** See `WatchConnection`. */
   watch(connection: NetworkConnection, ended: Promise<void>): void {
     this.running.add(connection);
     void ended.then(() => this.end(connection));
   }
 
-  /** The connections that have not ended, as they are now. */
-  get open(): NetworkConnection[] {
-    return [...this.running].map((connection) => ({ ...connection }));
+  addUnseen({ purpose, command }: UnseenProcess): void {
+    const key = `${purpose} ${command ?? ""}`;
+    if (this.unseen.has(key)) return;
+    this.unseen.set(key, { unseen: true, purpose, ...(command !== undefined && { command }) });
+    this.saveSoon();
+  }
+
+  /** What is not in the session's entries, as it is now; connections that have not ended among them. */
+  get unsaved(): NetworkRecords {
+    const running = [...this.running].map((connection) => ({ ...connection, connections: 1 }));
+    return {
+      connections: [...this.pending.values(), ...running],
+      unseen: [...this.unseen.values()].filter((record) => record !== false),
+    };
+  }
+
+  /** Saves what is not saved yet. */
+  save(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    // Without any entry there is no session yet, and a connection alone makes none.
+    if (this.session.branches.entries.length === 0) return;
+    for (const record of this.pending.values()) this.append(record);
+    this.pending.clear();
+    for (const [key, record] of this.unseen) {
+      if (record) this.append(record);
+      this.unseen.set(key, false);
+    }
   }
 
   /** Saves everything, also the connections that have not ended; nothing is added to them any more. */
@@ -54,20 +90,19 @@ export class NetworkLog {
     this.save();
   }
 
-  private end(connection: NetworkConnection): void {
-    if (this.running.delete(connection)) this.add({ ...connection });
+  private append(record: NetworkRecord | UnseenRecord): void {
+    if (this.savedCount >= MAX_SAVED_RECORDS) return;
+    this.savedCount += 1;
+    this.session.appendCustom(NETWORK_ENTRY_TYPE, record);
   }
 
-  /** Saves what is not saved yet. Call it before the session is read. */
-  save(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    for (const record of this.pending.values()) {
-      if (this.savedCount >= MAX_SAVED_RECORDS) break;
-      this.savedCount += 1;
-      this.session.appendCustom(NETWORK_ENTRY_TYPE, record);
-    }
-    this.pending.clear();
+  private saveSoon(): void {
+    this.timer ??= setTimeout(() => this.save(), SAVE_AFTER_MS);
+    this.timer.unref();
+  }
+
+  private end(connection: NetworkConnection): void {
+    if (this.running.delete(connection)) this.add({ ...connection });
   }
 }
 

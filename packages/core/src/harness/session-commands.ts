@@ -1,5 +1,9 @@
 import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
-import type { WatchConnection } from "../infrastructure/network/connection.ts";
+import type {
+  NetworkConnection,
+  TrafficWatcher,
+  UnseenProcess,
+} from "../infrastructure/network/connection.ts";
 import { SessionJobs } from "../jobs/session-jobs.ts";
 import { type NetworkOptions, type SandboxOptions, SessionSandbox } from "../sandbox/session-sandbox.ts";
 
@@ -8,10 +12,34 @@ interface SandboxSettings extends Omit<SandboxOptions, "directory" | "network"> 
   network: Pick<NetworkOptions, "setting" | "isChosen">;
 }
 
-/** The session that is asked about hosts, and to which connections are reported. */
-interface NetworkUsers extends Pick<NetworkOptions, "askForHost" | "onConnection"> {
-  /** Receives the program's own connections. */
-  watchConnection?: WatchConnection | undefined;
+/** The session that is asked about hosts, and to which connections are reported. Its sub-agents share it. */
+export class NetworkUsers implements TrafficWatcher {
+  askForHost: NetworkOptions["askForHost"];
+  private current: TrafficWatcher | undefined;
+  private early: ((log: TrafficWatcher) => void)[] = [];
+
+  /** Receives everything from now on, and what was reported before there was one. */
+  set log(log: TrafficWatcher) {
+    this.current = log;
+    for (const report of this.early.splice(0)) report(log);
+  }
+
+  add(connection: NetworkConnection): void {
+    this.report((log) => log.add(connection));
+  }
+
+  watch(connection: NetworkConnection, ended: Promise<void>): void {
+    this.report((log) => log.watch(connection, ended));
+  }
+
+  addUnseen(process: UnseenProcess): void {
+    this.report((log) => log.addUnseen(process));
+  }
+
+  private report(report: (log: TrafficWatcher) => void): void {
+    if (this.current) report(this.current);
+    else this.early.push(report);
+  }
 }
 
 /**
@@ -34,14 +62,14 @@ export class SessionCommands {
   ) {
     this.jobs = before?.jobs ?? new SessionJobs();
     this.temporaryDirectory = before?.temporaryDirectory ?? new SessionTempDir();
-    this.networkUsers = before?.networkUsers ?? {};
+    this.networkUsers = before?.networkUsers ?? new NetworkUsers();
     const { notify } = settings;
     this.sandbox = new SessionSandbox({
       ...settings,
       network: {
         ...settings.network,
         askForHost: async (...wanted) => (await this.networkUsers.askForHost?.(...wanted)) ?? false,
-        onConnection: (connection) => this.networkUsers.onConnection?.(connection),
+        onConnection: (connection) => this.networkUsers.add(connection),
       },
       directory: () => this.temporaryDirectory.path(),
       notify: (message) => {

@@ -3,6 +3,7 @@ import type { Grant } from "../approval/grants.ts";
 import type { ApprovalMode, ApprovalVerdict } from "../approval/types.ts";
 import type { SystemPromptSections } from "../config/system-prompt.ts";
 import type { CheckKind } from "../extensions/evidence/types.ts";
+import type { TrafficWatcher } from "../infrastructure/network/connection.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { SandboxState } from "../infrastructure/process/shell-wrapper.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
@@ -288,6 +289,8 @@ export interface SessionScope {
   outputDirectory(): string | undefined;
   /** What the session's tools know about files. */
   files: FileTracker;
+  /** Receives its connections; left out where they are not recorded. */
+  traffic?: TrafficWatcher | undefined;
   /** How its commands run; undefined without a sandbox. */
   sandboxState?: (() => Promise<SandboxState>) | undefined;
   /** Its commands in the background. */

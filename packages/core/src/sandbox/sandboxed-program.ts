@@ -1,4 +1,5 @@
 import { SessionTempDir } from "../infrastructure/fs/state-files.ts";
+import type { ConnectionPurpose, TrafficWatcher } from "../infrastructure/network/connection.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import type { ServerProgram } from "../infrastructure/process/server-process.ts";
 import type { Environment } from "../infrastructure/runtime.ts";
@@ -21,6 +22,10 @@ interface ServerSandbox {
   temporaryDirectory: SessionTempDir;
   /** Further environment variables, by the directory to which it may write. */
   toVariables?(directory: string): Readonly<Record<string, string>>;
+  /** Why it connects. */
+  purpose: Exclude<ConnectionPurpose, "command">;
+  /** Receives its connections, or that they cannot be seen. */
+  traffic?: TrafficWatcher | undefined;
   /** Reports to the user, in a sentence, that there is no sandbox. */
   notify(message: string): void;
 }
@@ -33,6 +38,7 @@ export async function prepareSandboxedProgram(
   program: ServerProgram,
   { name, setting, writable, network = "off", temporaryDirectory, toVariables, ...options }: ServerSandbox,
 ): Promise<ServerProgram> {
+  const { purpose } = options;
   const own = new SessionTempDir(temporaryDirectory.path()).path();
   if (own === undefined) throw new Error("Its sandbox needs a temporary directory, which cannot be created.");
   const sandbox = new SessionSandbox({
@@ -42,12 +48,17 @@ export async function prepareSandboxedProgram(
     isRootReadOnly: true,
     writable,
     directory: () => own,
-    network: { setting: network, isChosen: true },
+    network: {
+      setting: network,
+      isChosen: true,
+      onConnection: (connection) => options.traffic?.add({ ...connection, purpose, command: name }),
+    },
   });
   const state = await sandbox.sandboxState();
   if (state.kind === "refused") throw new Error(`It may only run in a sandbox, and ${state.problem}.`);
   if (state.kind === "open") {
     options.notify(`The server ${name} runs without a sandbox: ${state.problem ?? "there is none"}.`);
+    options.traffic?.addUnseen({ purpose, command: name });
     return program;
   }
   const directory = sandbox.commandTemporary?.directory ?? own;

@@ -1,5 +1,23 @@
-import { CONNECTION_PURPOSES, type NetworkConnection } from "../infrastructure/network/connection.ts";
+import type {
+  ConnectionPurpose,
+  NetworkConnection,
+  UnseenProcess,
+} from "../infrastructure/network/connection.ts";
 import type { SessionEntry } from "./types.ts";
+
+const PURPOSES: Readonly<Record<ConnectionPurpose, true>> = {
+  command: true,
+  provider: true,
+  web_fetch: true,
+  mcp: true,
+  hook: true,
+  update: true,
+  language_server: true,
+};
+
+function isPurpose(value: unknown): value is ConnectionPurpose {
+  return typeof value === "string" && Object.hasOwn(PURPOSES, value);
+}
 
 /** The type of the custom entries that hold such records. */
 export const NETWORK_ENTRY_TYPE = "network";
@@ -10,22 +28,38 @@ export interface NetworkRecord extends NetworkConnection {
   connections: number;
 }
 
+/** A process whose connections could not be seen. */
+export interface UnseenRecord extends UnseenProcess {
+  unseen: true;
+}
+
+/** What is known of the connections of a session. */
+export interface NetworkRecords {
+  connections: NetworkRecord[];
+  /** Each once. */
+  unseen: UnseenRecord[];
+}
+
 /**
- * The connections in a session's entries, on all branches, in the order in which they were first made.
- * @param open those that have not ended.
+ * What a session's entries say of connections, on all branches, in the order in which they were first made.
+ * @param unsaved what is not in the entries yet.
  */
 export function readNetworkRecords(
   entries: readonly SessionEntry[],
-  open: readonly NetworkConnection[] = [],
-): NetworkRecord[] {
-  const records = new Map<string, NetworkRecord>();
+  unsaved: NetworkRecords = { connections: [], unseen: [] },
+): NetworkRecords {
+  const connections = new Map<string, NetworkRecord>();
+  const unseen = new Map<string, UnseenRecord>();
+  const addUnseen = (record: UnseenRecord) => unseen.set(`${record.purpose} ${record.command ?? ""}`, record);
   for (const entry of entries) {
-    const record =
-      entry.type === "custom" && entry.customType === NETWORK_ENTRY_TYPE && parseRecord(entry.data);
-    if (record) addNetworkRecord(records, record);
+    if (entry.type !== "custom" || entry.customType !== NETWORK_ENTRY_TYPE) continue;
+    const record = parseRecord(entry.data);
+    if (record && "unseen" in record) addUnseen(record);
+    else if (record) addNetworkRecord(connections, record);
   }
-  for (const connection of open) addNetworkRecord(records, { ...connection, connections: 1 });
-  return [...records.values()];
+  for (const record of unsaved.connections) addNetworkRecord(connections, record);
+  for (const record of unsaved.unseen) addUnseen(record);
+  return { connections: [...connections.values()], unseen: [...unseen.values()] };
 }
 
 /** Adds a record to the one that it has everything but the size in common with. */
@@ -42,11 +76,16 @@ export function addNetworkRecord(records: Map<string, NetworkRecord>, record: Ne
 }
 
 /** Undefined for data that another version or program has written. */
-function parseRecord(data: unknown): NetworkRecord | undefined {
+function parseRecord(data: unknown): NetworkRecord | UnseenRecord | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const fields: Partial<Record<string, unknown>> = { ...data };
-  const { host, port, allowed, by, bytes, bytesSent, problem, command, connections } = fields;
-  const purpose = CONNECTION_PURPOSES.find((each) => each === fields.purpose);
+  const { host, port, allowed, by, bytes, bytesSent, problem, connections } = fields;
+  const command = typeof fields.command === "string" ? { command: fields.command } : {};
+  const purpose = isPurpose(fields.purpose) ? fields.purpose : undefined;
+  if (fields.unseen === true) {
+    const unseen = fields.purpose === "module" ? "module" : purpose;
+    return unseen && { unseen: true, purpose: unseen, ...command };
+  }
   if (typeof host !== "string" || typeof port !== "number" || typeof allowed !== "boolean") return undefined;
   return {
     host,
@@ -57,7 +96,7 @@ function parseRecord(data: unknown): NetworkRecord | undefined {
     connections: typeof connections === "number" ? connections : 1,
     ...(typeof bytesSent === "number" && { bytesSent }),
     ...(typeof problem === "string" && { problem }),
-    ...(typeof command === "string" && { command }),
+    ...command,
     ...(purpose !== undefined && purpose !== "command" && { purpose }),
   };
 }

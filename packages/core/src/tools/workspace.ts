@@ -1,4 +1,5 @@
 import { lstatSync, readFileSync } from "node:fs";
+import type { UnseenProcess } from "../infrastructure/network/connection.ts";
 import type {
   CommandTemporary,
   ProtectedAccess,
@@ -33,6 +34,8 @@ export interface Workspace {
   jobs?: SessionJobs | undefined;
   /** Knows the placeholders that stand for secrets in what the model reads. */
   redactor?: SecretRedactor | undefined;
+  /** Receives what runs outside a sandbox, and so may connect unseen. */
+  noteUnseen?: ((process: UnseenProcess) => void) | undefined;
   /** The editor in which the user works, if it takes part. */
   editor?: EditorFiles | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */

@@ -85,6 +85,7 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
   const session = new SessionHooks({
     hooks,
     run: createHookRunner(scope, deps.inherited),
+    watch: (...connection) => scope.traffic?.watch(...connection),
     describeSession: () => describeSession(scope),
     onRun(run) {
       deps.onRun(run);

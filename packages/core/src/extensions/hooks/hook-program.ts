@@ -32,6 +32,7 @@ export function createHookRunner(
     };
     const state = await scope.sandboxState?.();
     if (state?.kind === "refused") throw new Error(`it may only run in a sandbox, and ${state.problem}`);
+    if (state?.kind !== "boxed") scope.traffic?.addUnseen({ purpose: "hook", command });
     const wrapped = state?.kind === "boxed" ? await state.wrapper.wrapCommand(plain) : undefined;
     const options = wrapped ? { ...plain, ...wrapped } : plain;
     const child = await startProcess({ ...options, hasInput: true, hasSeparateOutputs: true });

@@ -1,3 +1,5 @@
+import type { WatchConnection } from "../../infrastructure/network/connection.ts";
+import { createProgramFetch } from "../../infrastructure/network/program-fetch.ts";
 import { monotonicMs } from "../../infrastructure/runtime.ts";
 import type { Hook } from "./hook-settings.ts";
 
@@ -50,14 +52,14 @@ export type RunHookProgram = (
 export async function runHook(
   hook: Hook,
   input: HookInput,
-  { run, signal }: { run: RunHookProgram; signal: AbortSignal },
+  { run, signal, watch }: { run: RunHookProgram; signal: AbortSignal; watch?: WatchConnection | undefined },
 ): Promise<HookRun> {
   const begin = monotonicMs();
   const body = JSON.stringify(input);
   const { action, timeoutMs, pluginRoot } = hook;
   const ended = await (action.type === "command"
     ? run(action.command, { input: body, timeoutMs, signal, pluginRoot })
-    : post(action, body, { timeoutMs, signal })
+    : post(action, body, { timeoutMs, signal, source: hook.source, watch })
   ).catch((error: unknown): ProgramEnd => {
     const stderr = error instanceof Error ? error.message : String(error);
     return { exitCode: -1, isTimeout: false, stdout: "", stderr };
@@ -67,15 +69,24 @@ export async function runHook(
 
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
+interface PostOptions {
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Where the hook is defined. */
+  source: string;
+  watch: WatchConnection | undefined;
+}
+
 /** As the end of a program: an error status is a failure. */
 async function post(
   { url, headers }: Extract<Hook["action"], { type: "http" }>,
   body: string,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  { timeoutMs, signal, source, watch }: PostOptions,
 ): Promise<ProgramEnd> {
+  const send = createProgramFetch({ purpose: "hook", by: `a hook of ${source}`, watch });
   const limit = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
+    const response = await send(url, {
       method: "POST",
       body,
       headers: { "content-type": "application/json", ...headers },

@@ -1,3 +1,4 @@
+import type { WatchConnection } from "../../infrastructure/network/connection.ts";
 import { type Hook, type HookEvent, holdsCondition, isMatched } from "./hook-settings.ts";
 import { type HookInput, type HookReply, type HookRun, type RunHookProgram, runHook } from "./run-hook.ts";
 
@@ -16,6 +17,8 @@ interface HookCall {
 interface SessionHooksOptions {
   hooks: readonly Hook[];
   run: RunHookProgram;
+  /** Receives the connections of hooks that are addresses. */
+  watch?: WatchConnection | undefined;
   /** What every hook is told. */
   describeSession(): HookInput;
   /** Called when a hook has run. */
@@ -32,7 +35,7 @@ export class SessionHooks {
 
   /** Runs the hooks of an event. Never rejects. */
   async dispatch(event: HookEvent, { subject, input, fields, signal }: HookCall): Promise<HookReply> {
-    const { hooks, run, describeSession, onRun } = this.options;
+    const { hooks, run, watch, describeSession, onRun } = this.options;
     const matching = hooks.filter(
       (hook) =>
         hook.event === event &&
@@ -43,7 +46,7 @@ export class SessionHooks {
     const told = { ...describeSession(), hook_event_name: event, ...fields };
     const runs = await Promise.all(
       matching.map(async (hook) => {
-        const ended = await runHook(hook, told, { run, signal });
+        const ended = await runHook(hook, told, { run, signal, watch });
         onRun(ended);
         return ended;
       }),

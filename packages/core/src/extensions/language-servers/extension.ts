@@ -1,6 +1,7 @@
 import type { LoadedConfig } from "../../config/loader.ts";
 import type { ProjectTrust } from "../../config/trust-items.ts";
 import type { HarnessExtension, SessionScope } from "../../harness/types.ts";
+import { shareTraffic } from "../../infrastructure/network/shared-traffic.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import { findLanguageServers, selectServer } from "./find-servers.ts";
 import { hasLanguage } from "./known-servers.ts";
@@ -41,11 +42,13 @@ export async function openLanguageServers({
       }),
     );
   };
+  const traffic = shareTraffic(scopes);
   let opening: Promise<LanguageServers> | undefined;
   // The code that talks to servers is loaded with the first one.
   const open = () => {
     opening ??= import("./servers.ts").then(
-      ({ LanguageServers }) => new LanguageServers({ definitions, loaded, environment, notify, limits }),
+      ({ LanguageServers }) =>
+        new LanguageServers({ definitions, loaded, environment, notify, traffic, limits }),
     );
     return opening;
   };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { LoadedConfig } from "../../config/loader.ts";
 import type { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
+import type { TrafficWatcher } from "../../infrastructure/network/connection.ts";
 import { cleanPath, inheritEnvironment } from "../../infrastructure/process/environment.ts";
 import type { ServerProgram } from "../../infrastructure/process/server-process.ts";
 import { type Environment, homeDirectory } from "../../infrastructure/runtime.ts";
@@ -14,6 +15,8 @@ interface ProgramPlace {
   temporaryDirectory: SessionTempDir;
   /** Reports to the user, in a sentence, that there is no sandbox. */
   notify(message: string): void;
+  /** Receives the connections of the server. */
+  traffic?: TrafficWatcher | undefined;
 }
 
 /**
@@ -24,7 +27,7 @@ interface ProgramPlace {
  */
 export async function prepareLanguageServer(
   { name, command: [command = "", ...args], origin }: LanguageServerDefinition,
-  { environment, loaded, temporaryDirectory, notify }: ProgramPlace,
+  { environment, loaded, temporaryDirectory, notify, traffic }: ProgramPlace,
 ): Promise<ServerProgram> {
   const { projectRoot: root, config } = loaded;
   const variables = {
@@ -41,10 +44,12 @@ export async function prepareLanguageServer(
       throw new Error(
         `It was found in PATH, and runs without a sandbox only if "lsp" in your settings names it.`,
       );
+    traffic?.addUnseen({ purpose: "language_server", command: name });
     return program;
   }
   return prepareSandboxedProgram(program, {
-    ...{ name, environment, root, temporaryDirectory, notify },
+    ...{ name, environment, root, temporaryDirectory, notify, traffic },
+    purpose: "language_server",
     setting: origin === "found" ? "required" : sandbox,
     toVariables: (directory) => ({
       // Where compilers keep what they have built; their own directories cannot be written to.

@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import type { LoadedConfig } from "../../config/loader.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
+import type { TrafficWatcher } from "../../infrastructure/network/connection.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import type { FileChange } from "../../tools/workspace.ts";
 import { type LanguageServerDefinition, selectServer } from "./find-servers.ts";
@@ -17,6 +18,8 @@ interface ServersOptions {
   environment: Environment;
   /** Reports to the user, in a sentence. */
   notify(message: string): void;
+  /** Receives their connections. */
+  traffic?: TrafficWatcher | undefined;
   limits?: Partial<ServerLimits> | undefined;
 }
 
@@ -30,7 +33,7 @@ export class LanguageServers {
   private readonly temporaryDirectory = new SessionTempDir();
   private readonly root: string;
 
-  constructor({ definitions, loaded, environment, notify, limits }: ServersOptions) {
+  constructor({ definitions, loaded, environment, notify, traffic, limits }: ServersOptions) {
     this.root = loaded.projectRoot;
     this.servers = definitions.map(
       (definition) =>
@@ -39,7 +42,7 @@ export class LanguageServers {
           limits: { ...DEFAULT_LIMITS, ...limits },
           prepare: (each) =>
             prepareLanguageServer(each, {
-              ...{ loaded, environment, notify },
+              ...{ loaded, environment, notify, traffic },
               temporaryDirectory: this.temporaryDirectory,
             }),
           onProblem: notify,

@@ -7,6 +7,7 @@ import type {
   SessionAddition,
   SessionScope,
 } from "../../harness/types.ts";
+import { shareTraffic } from "../../infrastructure/network/shared-traffic.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import type { Plugin } from "../definitions/plugin.ts";
 import { ApprovedTools } from "./approved-tools.ts";
@@ -64,6 +65,7 @@ export async function openServers({
       for (const scope of scopes)
         scope.session()?.report({ type: "notice", level: "info", code: "mcp_sandbox", message });
     },
+    traffic: shareTraffic(scopes),
     sample: (server, request, signal) => answerSampling([...scopes].at(-1), { server, request, signal }),
     elicit: (server, request, signal) => answerElicitation([...scopes].at(-1), { server, request, signal }),
   });

@@ -10,11 +10,17 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { McpServerSetting } from "../../config/schema.ts";
+import { createProgramFetch, type ProgramFetch } from "../../infrastructure/network/program-fetch.ts";
 import { randomHex } from "../../infrastructure/runtime.ts";
 import type { TokenOwner, TokenStore } from "./token-store.ts";
 
 /** The redirect address of a session, in which nobody signs in. */
 const NO_REDIRECT = "http://127.0.0.1/callback";
+
+/** For a sign-in outside of a session. */
+function createSignInFetch(): ProgramFetch {
+  return createProgramFetch({ purpose: "mcp", by: "the sign-in to a server" });
+}
 
 /** A server to sign in to. */
 export interface OAuthServer extends TokenOwner {
@@ -25,7 +31,11 @@ export interface OAuthServer extends TokenOwner {
  * Adds the saved token to each request, and refreshes it under a lock. Nobody is asked to sign in: then the request
  * fails with an `UnauthorizedError`.
  */
-export function createTokenProvider(server: OAuthServer, store: TokenStore): AuthProvider {
+export function createTokenProvider(
+  server: OAuthServer,
+  store: TokenStore,
+  send: ProgramFetch = createSignInFetch(),
+): AuthProvider {
   let used: string | undefined;
   return {
     async token() {
@@ -38,14 +48,14 @@ export function createTokenProvider(server: OAuthServer, store: TokenStore): Aut
         if (saved?.tokens === undefined) throw new UnauthorizedError();
         // Another process was faster.
         if (saved.tokens.access_token !== used) return;
-        const provider = new SignIn(server, store, NO_REDIRECT);
+        const provider = new SignIn(server, store, NO_REDIRECT, send);
         const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
         const result = await auth(provider, {
           serverUrl,
           ...(resourceMetadataUrl && { resourceMetadataUrl }),
           ...(scope !== undefined && { scope }),
           // Not with the headers that are configured for the server: this may be another host.
-          fetchFn: fetch,
+          fetchFn: send,
         });
         if (result !== "AUTHORIZED") throw new UnauthorizedError();
       }),
@@ -65,6 +75,7 @@ export class SignIn implements OAuthClientProvider {
     private readonly server: OAuthServer,
     private readonly store: TokenStore,
     readonly redirectUrl: string,
+    private readonly send: ProgramFetch = createSignInFetch(),
   ) {
     const address = server.setting.oauth?.clientMetadataUrl;
     if (address !== undefined) this.clientMetadataUrl = address;
@@ -87,7 +98,7 @@ export class SignIn implements OAuthClientProvider {
   /** @throws Error when the server does not say where to sign in. */
   async begin(): Promise<URL> {
     const { url, setting } = this.server;
-    const response = await fetch(url, {
+    const response = await this.send(url, {
       method: "POST",
       headers: { Accept: "application/json, text/event-stream" },
     });
@@ -99,7 +110,7 @@ export class SignIn implements OAuthClientProvider {
       ...(resourceMetadataUrl && { resourceMetadataUrl }),
       ...(scope !== undefined && { scope }),
       forceReauthorization: true,
-      fetchFn: fetch,
+      fetchFn: this.send,
     });
     if (!this.authorizationUrl) throw new Error("The server does not say where to sign in.");
     return this.authorizationUrl;
@@ -121,7 +132,7 @@ export class SignIn implements OAuthClientProvider {
       authorizationCode: code,
       ...(iss !== null && { iss }),
       ...(resourceMetadataUrl && { resourceMetadataUrl }),
-      fetchFn: fetch,
+      fetchFn: this.send,
     });
   }
 

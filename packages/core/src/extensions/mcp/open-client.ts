@@ -13,6 +13,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import type { McpServerSetting } from "../../config/schema.ts";
+import type { ProgramFetch } from "../../infrastructure/network/program-fetch.ts";
 import { replaceUnknownContent } from "./known-content.ts";
 import type { ServerTransport } from "./server-definition.ts";
 
@@ -44,6 +45,8 @@ export interface OpenClientOptions {
   timeoutMs: number;
   /** Creates the transport of a server that is a program. */
   createStdio(): Promise<Transport>;
+  /** Sends the requests of a server at an address. */
+  fetch: ProgramFetch;
   /** Signs in; left out where a header does that. */
   authProvider?: AuthProvider | undefined;
 }
@@ -141,15 +144,17 @@ function toMode(protocol: NonNullable<McpServerSetting["protocol"]>) {
   return protocol === "auto" || protocol === "legacy" ? protocol : { pin: protocol };
 }
 
-function createHttp({ setting, authProvider }: OpenClientOptions): Transport {
+function createHttp({ setting, authProvider, fetch }: OpenClientOptions): Transport {
   return new StreamableHTTPClientTransport(toUrl(setting), {
+    fetch,
     requestInit: { headers: setting.headers ?? {} },
     ...(authProvider && { authProvider }),
   });
 }
 
-function createSse({ setting, authProvider }: OpenClientOptions): Transport {
+function createSse({ setting, authProvider, fetch }: OpenClientOptions): Transport {
   return new SSEClientTransport(toUrl(setting), {
+    fetch,
     requestInit: { headers: setting.headers ?? {} },
     ...(authProvider && { authProvider }),
   });

@@ -2,6 +2,8 @@ import { isAbsolute, resolve } from "node:path";
 import type { LoadedConfig } from "../../config/loader.ts";
 import type { McpServerSetting } from "../../config/schema.ts";
 import type { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
+import type { TrafficWatcher } from "../../infrastructure/network/connection.ts";
+import { listLimitedHosts } from "../../infrastructure/network/host-limit.ts";
 import { cleanPath, inheritEnvironment } from "../../infrastructure/process/environment.ts";
 import type { ServerProgram } from "../../infrastructure/process/server-process.ts";
 import { type Environment, homeDirectory } from "../../infrastructure/runtime.ts";
@@ -15,6 +17,8 @@ export interface ProgramPlace {
   temporaryDirectory: SessionTempDir;
   /** Reports to the user, in a sentence, that there is no sandbox. */
   notify(message: string): void;
+  /** Receives the connections of the server. */
+  traffic?: TrafficWatcher | undefined;
 }
 
 /**
@@ -42,11 +46,18 @@ export async function prepareProgram(
     : Bun.which(command, { PATH: environment.PATH });
   if (program === null) throw new Error(`${command} was not found in PATH.`);
   const plain = { argv: [program, ...args], cwd, environment };
-  const isSandboxed = definition.origin !== "user" || setting.sandbox !== undefined;
-  if (!isSandboxed || config.sandbox === "off") return plain;
-  const { write = [], network } = setting.sandbox ?? {};
+  const limited = listLimitedHosts();
+  const isOpen = definition.origin === "user" && setting.sandbox === undefined;
+  if ((isOpen && !limited) || config.sandbox === "off") {
+    place.traffic?.addUnseen({ purpose: "mcp", command: definition.name });
+    return plain;
+  }
+  // Outside a sandbox it would reach everything, so inside it reaches all that is left.
+  const { write = [], network = isOpen && limited ? { allow: limited } : undefined } = setting.sandbox ?? {};
   return prepareSandboxedProgram(plain, {
     name: definition.name,
+    purpose: "mcp",
+    traffic: place.traffic,
     setting: config.sandbox ?? "auto",
     environment: own,
     root,

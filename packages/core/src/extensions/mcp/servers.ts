@@ -6,6 +6,8 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { LoadedConfig } from "../../config/loader.ts";
 import { SessionTempDir } from "../../infrastructure/fs/state-files.ts";
+import type { TrafficWatcher } from "../../infrastructure/network/connection.ts";
+import { createProgramFetch } from "../../infrastructure/network/program-fetch.ts";
 import type { ByteRing } from "../../infrastructure/process/byte-ring.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
 import { readCatalog, type ServerCatalog, saveCatalog } from "./catalog.ts";
@@ -23,6 +25,8 @@ export interface ServersOptions {
   onChange?(connection: ServerConnection): void;
   /** Reports to the user, in a sentence. */
   notify?(message: string): void;
+  /** Receives the connections of servers. */
+  traffic?: TrafficWatcher | undefined;
   /** Asks the user what a server wants to know; without it, every such question is declined. */
   elicit?(server: string, request: ElicitRequestParams, signal: AbortSignal): Promise<ElicitResult>;
   /** Lets a model answer a server. */
@@ -95,7 +99,12 @@ export class McpServers {
   }
 
   private async open(definition: ServerDefinition, hooks: ClientHooks, log: ByteRing) {
-    const { environment, loaded, notify } = this.options;
+    const { environment, loaded, notify, traffic } = this.options;
+    const { name } = definition;
+    const fetch = createProgramFetch({
+      ...{ purpose: "mcp", by: "the server's configuration", command: name },
+      watch: (...connection) => traffic?.watch(...connection),
+    });
     const setting = expandSetting(definition, environment);
     const { openClient } = await import("./open-client.ts");
     const isSignedByHeader = Object.keys(setting.headers ?? {}).some((name) => /^authorization$/i.test(name));
@@ -105,9 +114,11 @@ export class McpServers {
         : (await import("./oauth.ts")).createTokenProvider(
             { server: definition.name, url: setting.url, setting },
             new TokenStore(environment),
+            fetch,
           );
     return openClient({
       setting,
+      fetch,
       authProvider,
       kind: definition.transport,
       hooks,
@@ -124,6 +135,7 @@ export class McpServers {
           loaded,
           temporaryDirectory,
           notify: (message) => notify?.(message),
+          traffic,
         });
         return new StdioTransport(program, log);
       },

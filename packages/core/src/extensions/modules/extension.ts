@@ -36,7 +36,10 @@ export async function openModules(place: ModulesPlace): Promise<HarnessExtension
     ],
     providers: modules.flatMap(({ providers }) => providers),
     renderers: new Map(modules.flatMap(({ renderers }) => [...renderers])),
-    openSession: (scope) => openSessionModules(modules, skipped, scope),
+    openSession(scope) {
+      for (const { shown } of modules) scope.traffic?.addUnseen({ purpose: "module", command: shown });
+      return openSessionModules(modules, skipped, scope);
+    },
     close() {},
   };
 }

@@ -1,18 +1,14 @@
 import type { HostAndPort } from "./host-pattern.ts";
 
-/** What a connection is for; see `NetworkConnection`. */
-export const CONNECTION_PURPOSES = [
-  "command",
-  "provider",
-  "web_fetch",
-  "mcp",
-  "hook",
-  "update",
-  "language_server",
-] as const;
-
-/** See `CONNECTION_PURPOSES`. */
-export type ConnectionPurpose = (typeof CONNECTION_PURPOSES)[number];
+/** What a connection is for. */
+export type ConnectionPurpose =
+  | "command"
+  | "provider"
+  | "web_fetch"
+  | "mcp"
+  | "hook"
+  | "update"
+  | "language_server";
 
 /** A connection of the program itself, or one that a sandboxed process requested. */
 export interface NetworkConnection extends HostAndPort {
@@ -29,6 +25,21 @@ export interface NetworkConnection extends HostAndPort {
   command?: string;
   /** Left out for a command. */
   purpose?: Exclude<ConnectionPurpose, "command">;
+}
+
+/** A process, or several of a kind, whose connections cannot be seen, since they run outside a sandbox. */
+export interface UnseenProcess {
+  purpose: ConnectionPurpose | "module";
+  /** The command line; for a server or a module, its name. Left out for all commands of a session. */
+  command?: string;
+}
+
+/** Receives connections, and what cannot be seen of them. */
+export interface TrafficWatcher {
+  /** A connection that has ended, or was refused. */
+  add(connection: NetworkConnection): void;
+  watch: WatchConnection;
+  addUnseen(process: UnseenProcess): void;
 }
 
 /** Receives a connection as it begins; its bytes are counted until `ended` resolves, which never rejects. */

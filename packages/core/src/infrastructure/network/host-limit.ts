@@ -28,6 +28,11 @@ export function limitHosts(entries: readonly string[] | undefined): string | und
   return undefined;
 }
 
+/** The entries of the limit, as they were written; undefined without a limit. */
+export function listLimitedHosts(): string[] | undefined {
+  return limit?.map(({ text }) => text);
+}
+
 /** True if the process is limited to some hosts. */
 export function hasHostLimit(): boolean {
   return limit !== undefined;

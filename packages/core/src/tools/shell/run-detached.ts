@@ -22,6 +22,7 @@ export async function runDetached(args: BashArguments, workspace: Workspace): Pr
   const stateDirectory = userStateDirectory(environment);
   if (stateDirectory === undefined)
     throw new Error("Not run: there is no home directory to keep the output of a detached command in.");
+  workspace.noteUnseen?.({ purpose: "command", command: args.command });
   const comeBack = state?.kind === "boxed" ? state.wrapper.leave() : undefined;
   try {
     const { rest, path } = startDetached({

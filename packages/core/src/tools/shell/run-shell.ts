@@ -172,18 +172,24 @@ function toEndedRest({ exitCode, signal }: CommandEnd): CommandRest {
 /** The command wrapped for the sandbox; undefined if it runs unsandboxed. @throws Error if it may not run. */
 async function wrapForSandbox(
   command: ShellCommand,
-  { outside_sandbox: outsideSandbox }: BashArguments,
-  { sandboxState }: Workspace,
+  { command: line, outside_sandbox: outsideSandbox }: BashArguments,
+  { sandboxState, noteUnseen }: Workspace,
 ): Promise<WrappedCommand | undefined> {
   const state = await sandboxState?.();
-  if (state === undefined || state.kind === "open") return undefined;
+  if (state === undefined || state.kind === "open") {
+    noteUnseen?.({ purpose: "command" });
+    return undefined;
+  }
   if (state.kind === "refused") {
     throw new Error(
       `Not run: the user's settings require a sandbox for every command, and ${state.problem}.`,
     );
   }
   if (!outsideSandbox) return state.wrapper.wrapCommand(command);
-  if (state.mayLeave) return undefined;
+  if (state.mayLeave) {
+    noteUnseen?.({ purpose: "command", command: line });
+    return undefined;
+  }
   throw new Error("Not run: the user's settings do not allow commands outside the sandbox.");
 }
 

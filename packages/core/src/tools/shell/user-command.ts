@@ -19,9 +19,10 @@ export interface UserCommandOptions {
  */
 export async function runUserCommand(
   command: string,
-  { sandboxState, ...workspace }: Workspace,
+  { sandboxState, noteUnseen, ...workspace }: Workspace,
   { signal, onUpdate }: UserCommandOptions,
 ): Promise<ToolResult> {
+  noteUnseen?.({ purpose: "command", command });
   const { runShell } = await import("./run-shell.ts");
   // Removes protected files left by sandboxed commands before the user's command can read them.
   const state = await sandboxState?.();
