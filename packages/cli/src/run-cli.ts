@@ -83,6 +83,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/import.ts")).runImport(rest, io, directory);
     case "network":
       return (await import("./commands/network.ts")).runNetwork(rest, io, directory);
+    case "replay":
+      return (await import("./commands/replay.ts")).runReplay(rest, io, directory);
     case "mcp":
       return (await import("./commands/mcp.ts")).runMcp(rest, io, directory);
     case "cost":

@@ -19,6 +19,7 @@ const PACKAGES = new Set([
   "@diligent/core/mcp-sign-in",
   "@diligent/core/permissions",
   "@diligent/core/protocol",
+  "@diligent/core/replay",
   "@diligent/core/review",
   "@diligent/core/run",
   "@diligent/core/runs",

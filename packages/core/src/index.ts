@@ -185,7 +185,7 @@ export {
   SessionManager,
   type SessionManagerConfig,
 } from "./session/manager.ts";
-export type { NewSessionOptions, ResumeSessionOptions } from "./session/open.ts";
+export type { NewSessionOptions, ResumeSessionOptions, SessionIds } from "./session/open.ts";
 export {
   appendEntry,
   createSessionFile,

@@ -6,6 +6,7 @@ import { evidence } from "./evidence.ts";
 import { history } from "./history.ts";
 import { jobs } from "./jobs.ts";
 import { mcp } from "./mcp.ts";
+import { replay } from "./replay.ts";
 import { rules } from "./rules.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
@@ -39,6 +40,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   subagents,
   evidence,
   rules,
+  replay,
   compaction,
   recall,
   knowledge,

@@ -198,6 +198,19 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  replay: {
+    about: "run a recorded session again",
+    title: "run a recorded session again, offline, and compare every event",
+    usage: [["[REF]", "the most recent session, or REF, with its sub-agents"]],
+    sessionBehind: ["replay"],
+    options: [JSON_OPTION],
+    notes: [
+      REF,
+      'A session is recorded if "record" is true in the configuration when it is opened. Its record contains what the model, the tools and you have said; the replay runs the agent and the session again on that, and runs no tool.',
+      "Exit code 1: an event differs; the first one is shown. Exit code 2: there is no record, or it is damaged.",
+    ],
+    isOfProject: true,
+  },
   review: {
     about: "review changes, for people or for CI",
     title: "review changes with a model that can only read, and report what is wrong",

@@ -81,7 +81,7 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
       return showSession(find(reference), { ...shown, redactor }, io);
     }
     case "compact": {
-      const { compactSession } = await import("./compact-session.ts");
+      const { compactSession } = await import("../session/compact-session.ts");
       const focus = more.join(" ").trim() || undefined;
       const { id } = find(reference);
       return compactSession({ reference: id, focus, isJson, model: values.get("model"), directory }, io);

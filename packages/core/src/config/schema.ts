@@ -367,6 +367,12 @@ export const DiligentConfigSchema = z.strictObject({
     .optional()
     .describe("Additional instructions for the model. The instructions of all files apply, in order."),
   session: SessionSettingsSchema.optional().describe("How sessions begin."),
+  record: z
+    .boolean()
+    .optional()
+    .describe(
+      "Keep beside each session what diligent replay needs to run it again, up to 64 MB a session; off by default.",
+    ),
   knowledge: KnowledgeSettingsSchema.optional().describe("What is remembered across sessions."),
   compaction: CompactionSettingsSchema.optional().describe("How long conversations are shortened."),
   terminal: TerminalSettingsSchema.optional().describe("Notifications and title of the interactive screen."),

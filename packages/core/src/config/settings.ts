@@ -156,6 +156,7 @@ export const DEFAULT_CONFIG: Readonly<DiligentConfig> = {
   // The provider's DEFAULT_MODEL, which this folder may not import; a test keeps the two equal.
   model: "claude-sonnet-5-5",
   session: { autoResume: false },
+  record: false,
   knowledge: { enabled: true, flushBeforeCompaction: true },
   compaction: {
     enabled: true,

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { computeCost } from "../agent/cost.ts";
 
 import type { AgentEvent, AgentLoopConfig, Approve, CallAdvice, ChangeTracker } from "../agent/types.ts";
@@ -10,7 +11,13 @@ import type { LoadedConfig } from "../config/loader.ts";
 import type { SystemPromptSections } from "../config/system-prompt.ts";
 import type { AgentDefinition } from "../extensions/agents/definition.ts";
 import { type SessionRole, toSessionRole } from "../extensions/agents/session-role.ts";
-import { ensureDiligentDir, resolvePaths } from "../infrastructure/diligent-dir.ts";
+import type { SessionRecorder } from "../extensions/replay/recorder.ts";
+import {
+  type DiligentPaths,
+  ensureDiligentDir,
+  resolvePaths,
+  sessionRecordPath,
+} from "../infrastructure/diligent-dir.ts";
 import {
   openRequestLog,
   type RequestLogFile,
@@ -322,7 +329,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     ...looks,
     reviewAnswer: reviewWith(additions, (notice) => opened?.report({ type: "notice", ...notice })),
   };
-  const manager = new SessionManager({
+  const recorder = isSaved && config.record ? await openRecorder(paths, sessionId) : undefined;
+  const managerConfig: SessionManagerConfig = {
     cwd,
     paths,
     isSaved,
@@ -351,8 +359,10 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     ]),
     noteBeforeRun: () => instructions.noteChanges(),
     checkPrompt: combinePromptChecks(additions),
-  });
+  };
+  const manager = new SessionManager(recorder?.wrap(managerConfig) ?? managerConfig);
   const session = await openEarlier(manager, earlier, sessionId);
+  recorder?.begin(session, { isFork: earlier?.how === "fork" });
   opened = session;
   return {
     session,
@@ -390,6 +400,12 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       for (const addition of additions) addition.close?.();
     },
   };
+}
+
+/** The code that records is only loaded for a session that is recorded. */
+async function openRecorder({ sessions }: DiligentPaths, sessionId: string): Promise<SessionRecorder> {
+  const { SessionRecorder } = await import("../extensions/replay/recorder.ts");
+  return new SessionRecorder({ path: sessionRecordPath(join(sessions, `${sessionId}.jsonl`)) });
 }
 
 /** Undefined for a session of diligent itself. */

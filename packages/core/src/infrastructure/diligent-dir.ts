@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { findTrackedState } from "./paths/git-index.ts";
 import { findMainProject } from "./paths/main-project.ts";
 import { systemErrorCode } from "./system-error.ts";
@@ -47,6 +47,11 @@ export function resolvePaths(projectRoot: string): DiligentPaths {
     skills: join(root, "skills"),
     worktrees: join(root, "worktrees"),
   };
+}
+
+/** The record of a session, by the path of its file: beside it, where git does not see it either. */
+export function sessionRecordPath(sessionPath: string): string {
+  return join(dirname(sessionPath), "records", basename(sessionPath));
 }
 
 /**

@@ -1,5 +1,6 @@
-import { unlinkSync } from "node:fs";
+import { rmSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { sessionRecordPath } from "../infrastructure/diligent-dir.ts";
 import { now } from "../infrastructure/runtime.ts";
 import type { UserMessage } from "../types.ts";
 import { labelEntry } from "./log.ts";
@@ -63,11 +64,12 @@ export function notifySession(
 }
 
 /**
- * Deletes a session's file permanently. @throws the file system's error if that fails, also if the file does not
+ * Deletes a session's file and its record permanently. @throws the file system's error if that fails, also if the file does not
  * exist.
  */
 export function removeSession({ path }: Pick<SessionInfo, "path">): void {
   unlinkSync(path);
+  rmSync(sessionRecordPath(path), { force: true });
 }
 
 function editSession(

@@ -28,6 +28,8 @@ export class SessionLog {
     entries: readonly SessionEntry[] = [],
     /** Redacts secrets in every added entry. */
     readonly redactor?: Redactor | undefined,
+    /** An id for an entry; another one is asked for where it is taken. */
+    private readonly createId: () => string = generateEntryId,
   ) {
     this.entries = [...entries];
     this.ids = new Set(entries.map(({ id }) => id));
@@ -100,8 +102,8 @@ export class SessionLog {
   }
 
   private newId(): string {
-    let id = generateEntryId();
-    while (this.ids.has(id)) id = generateEntryId();
+    let id = this.createId();
+    while (this.ids.has(id)) id = this.createId();
     this.ids.add(id);
     return id;
   }

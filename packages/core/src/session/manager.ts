@@ -21,6 +21,7 @@ import {
   listProjectSessions,
   type NewSessionOptions,
   type ResumeSessionOptions,
+  type SessionIds,
   type SessionLocation,
 } from "./open.ts";
 import type { RecalledEntry, RecallMatches, RecallQuery } from "./recall.ts";
@@ -478,6 +479,8 @@ export interface SessionManagerConfig {
   conditions?: RunConditions | undefined;
   /** The id of its first session; by default from `generateSessionId`. */
   sessionId?: string | undefined;
+  /** Where its ids come from; random ones by default. */
+  ids?: SessionIds | undefined;
   /** Where its first session comes from, if it is that of a sub-agent. */
   origin?: Pick<SessionHeader, "parentSession" | "parentEntry" | "agent"> | undefined;
   /** How the session stays within the model's window; `compaction.enabled: false` disables summaries, not pruning. */
@@ -523,16 +526,18 @@ interface LocationSettings {
   paths?: DiligentPaths | undefined;
   isSaved?: boolean | undefined;
   lockLocation?: Environment | undefined;
+  ids?: SessionIds | undefined;
   agentConfig: { redactor?: Redactor | undefined };
 }
 
 /** Opens and stores sessions; problems become notices. */
 function toSessionLocation(
-  { cwd, isSaved = true, lockLocation, paths, agentConfig: { redactor } }: LocationSettings,
+  { cwd, ids, isSaved = true, lockLocation, paths, agentConfig: { redactor } }: LocationSettings,
   warn: (notice: AgentEvent) => void,
 ): SessionLocation {
   return {
     cwd,
+    ids,
     lockLocation,
     redactor,
     sessionsDir: isSaved ? paths?.sessions : undefined,

@@ -1,6 +1,6 @@
 import type { Redactor } from "../agent/types.ts";
 import type { DiligentPaths } from "../infrastructure/diligent-dir.ts";
-import { type Environment, randomHex } from "../infrastructure/runtime.ts";
+import { type Environment, generateEntryId, randomHex } from "../infrastructure/runtime.ts";
 import { CompactionLock } from "./compaction-lock.ts";
 import { buildSessionContext, type SessionContext } from "./context-builder.ts";
 import { customEntriesOn, SessionLog } from "./log.ts";
@@ -24,6 +24,14 @@ export interface LiveSession {
   openingId: string | undefined;
 }
 
+/** Where a session gets its ids from; random ones by default. */
+export interface SessionIds {
+  /** See `generateEntryId`. */
+  entryId(): string;
+  /** See `LiveSession`. */
+  openingId(): string | undefined;
+}
+
 /** Where sessions are opened and stored, and who receives notices. */
 export interface SessionLocation extends Omit<DeferredWriterOptions, "file" | "header"> {
   cwd: string;
@@ -33,6 +41,7 @@ export interface SessionLocation extends Omit<DeferredWriterOptions, "file" | "h
   lockLocation?: Environment | undefined;
   /** Redacts secrets in added entries. */
   redactor?: Redactor | undefined;
+  ids?: SessionIds | undefined;
 }
 
 /** The id and origin of a new session. */
@@ -49,23 +58,29 @@ export interface NewSessionOptions {
 export function createSession(location: SessionLocation, options: NewSessionOptions = {}): LiveSession {
   const header = createHeader({ ...options, cwd: location.cwd });
   const writer = createWriter(location, { header });
-  const log = new SessionLog(writer, [], location.redactor);
+  const log = new SessionLog(writer, [], location.redactor, location.ids?.entryId);
   return toLiveSession(location, { header, writer, log, openingId: undefined });
 }
 
 // So many that two processes never choose the same.
 const OPENING_ID_BYTES = 8;
 
+/** The ids of sessions that nobody repeats. */
+export const RANDOM_IDS: SessionIds = {
+  entryId: generateEntryId,
+  openingId: () => randomHex(OPENING_ID_BYTES),
+};
+
 /** Continues a file that was read; entries from before redaction existed are redacted here. */
 export function continueSession(location: SessionLocation, file: SessionFile): LiveSession {
-  const { redactor } = location;
+  const { redactor, ids = RANDOM_IDS } = location;
   const entries = redactor ? file.entries.map((entry) => redactor.redact(entry)) : file.entries;
   const writer = createWriter(location, { file: { ...file, entries } });
   return toLiveSession(location, {
     header: file.header,
     writer,
-    log: new SessionLog(writer, entries, redactor),
-    openingId: randomHex(OPENING_ID_BYTES),
+    log: new SessionLog(writer, entries, redactor, ids.entryId),
+    openingId: ids.openingId(),
   });
 }
 
@@ -88,14 +103,17 @@ export function forkSession(
 ): LiveSession {
   const { atEntryId, sessionId } = options;
   if (atEntryId !== undefined) source.log.assertHas(atEntryId);
-  const { redactor } = location;
+  const { redactor, ids } = location;
   const path = pathTo(source.log.entries, atEntryId ?? source.log.leafId);
   const fork = createSession(location, { sessionId, parentSession: source.header.id });
   const entries = withAttachedEntries(path, source.log.entries);
   const copied = redactor ? entries.map((entry) => redactor.redact(entry)) : entries;
   for (const entry of copied) fork.writer?.write(entry);
   fork.writer?.flush();
-  return toLiveSession(location, { ...fork, log: new SessionLog(fork.writer, copied, redactor) });
+  return toLiveSession(location, {
+    ...fork,
+    log: new SessionLog(fork.writer, copied, redactor, ids?.entryId),
+  });
 }
 
 /** The branch with the programs' custom entries, its checklists and its pins, in the order of the file. */
@@ -127,7 +145,7 @@ function toLiveSession({ lockLocation }: SessionLocation, parts: Omit<LiveSessio
 }
 
 function createWriter(
-  { sessionsDir, cwd, lockLocation: _, redactor: __, ...options }: SessionLocation,
+  { sessionsDir, cwd, lockLocation: _, redactor: __, ids: ___, ...options }: SessionLocation,
   from: Pick<DeferredWriterOptions, "file" | "header">,
 ): DeferredWriter | undefined {
   return sessionsDir === undefined

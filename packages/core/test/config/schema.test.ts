@@ -40,6 +40,7 @@ const EVERYTHING: DiligentConfig = {
   systemPrompt: "",
   instructions: ["Use tabs."],
   session: { autoResume: true },
+  record: true,
   knowledge: { enabled: false, nudgeInterval: 5, injectionBudget: 4_096, flushBeforeCompaction: true },
   compaction: {
     enabled: true,

@@ -70,7 +70,7 @@ async function waitForEnd(
 /** A hook need not read its input. */
 async function write({ input }: ChildProcess, text: string): Promise<void> {
   try {
-    input?.write(text);
+    await input?.write(text);
     await input?.end();
   } catch {
     // It has ended, or closed its stdin.

@@ -309,12 +309,15 @@ export function openContextWindow(
 /** For a scripted model, which defines its own token counts, nothing is learned and no calibration applies. */
 function openCalibrationStore(
   model: Model,
-  { calibrationLocation, conditions }: ContextManagerOptions,
+  { calibrationLocation, conditions, startCalibration }: ContextManagerOptions,
 ): CalibrationStore {
   const key = calibrationKey(model);
   const kept = model.provider === "scripted" ? undefined : calibrationLocation;
   return {
-    read: () => (conditions ? conditions.calibration : kept && readCalibration(kept, key)),
+    read() {
+      const saved = conditions ? conditions.calibration : kept && readCalibration(kept, key);
+      return startCalibration ? startCalibration(saved) : saved;
+    },
     save: (calibration) => {
       if (kept) void saveCalibration(kept, key, calibration);
     },
@@ -395,6 +398,12 @@ export interface ContextOptions {
    * The environment whose state directory holds the calibration of a model's tokenizer; nothing is saved when left out.
    */
   calibrationLocation?: Environment | undefined;
+  /** What the window starts with, given what was saved there: tokens per character, and from how many requests. */
+  startCalibration?:
+    | ((
+        saved: { ratio: number; samples: number } | undefined,
+      ) => { ratio: number; samples: number } | undefined)
+    | undefined;
 }
 
 /** The same options in the session's own form. */

@@ -1,9 +1,9 @@
 import { EXIT_FAILURE, EXIT_SUCCESS, SIGNAL_EXIT_CODES, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { describeProgress } from "../print/summary.ts";
-import { startSession } from "../session/start-session.ts";
 import { toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
+import { startSession } from "./start-session.ts";
 
 /** Command line options. */
 interface CompactOptions {
