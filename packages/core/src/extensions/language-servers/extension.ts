@@ -29,7 +29,7 @@ export async function openLanguageServers({
   limits,
   ...place
 }: ServersPlace): Promise<HarnessExtension> {
-  const definitions = await findLanguageServers({ loaded, environment, trust: await place.trust() });
+  const definitions = await findLanguageServers({ loaded, environment, trust: place.trust });
   const scopes = new Set<SessionScope>();
   const notify = (message: string) => {
     const shown = [...scopes].find((scope) => scope.session() !== undefined);

@@ -13,7 +13,13 @@ import { readCheckedFile } from "../../infrastructure/fs/read.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
 import { userConfigDirectory } from "../../infrastructure/paths/user.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
-import { findInPath, isServer, KNOWN_SERVERS, PROJECT_PROGRAMS } from "./known-servers.ts";
+import {
+  findServersInPath,
+  isServer,
+  KNOWN_SERVERS,
+  listProjectPrograms,
+  PROJECT_PROGRAMS,
+} from "./known-servers.ts";
 
 /** A server that may be started. */
 export interface LanguageServerDefinition {
@@ -35,7 +41,8 @@ export interface LanguageServerDefinition {
 interface ServerSearch {
   loaded: LoadedConfig;
   environment: Environment;
-  trust: ProjectTrust;
+  /** Loaded where the project has a server of its own. */
+  trust(): Promise<ProjectTrust>;
 }
 
 /** Programs of the project's `node_modules/.bin` need trust; those of its `diligent.jsonc` are trusted with that file. */
@@ -69,13 +76,14 @@ export async function findLanguageServers({
     const extensions = (setting.extensions ?? known?.extensions ?? []).map(toExtension);
     return [{ name, command: setting.command, extensions, origin: isUsers ? "user" : "project" }];
   });
-  const others = KNOWN_SERVERS.filter(({ name }) => !Object.hasOwn(settings, name));
-  const inPath = others.flatMap((known): LanguageServerDefinition[] => {
-    const command = findInPath(known, { root, environment });
-    return command ? [{ name: known.name, command, extensions: known.extensions, origin: "found" }] : [];
+  const installed = findServersInPath(loaded, environment);
+  const inPath = KNOWN_SERVERS.flatMap(({ name, extensions }): LanguageServerDefinition[] => {
+    const command = Object.hasOwn(settings, name) ? undefined : installed.get(name);
+    return command ? [{ name, command, extensions, origin: "found" }] : [];
   });
   const usable = (await findProjectServers(root)).filter(({ name }) => !Object.hasOwn(settings, name));
-  const trusted = await trust.selectTrusted(LANGUAGE_SERVER_TRUST, usable);
+  const trusted =
+    usable.length === 0 ? [] : await (await trust()).selectTrusted(LANGUAGE_SERVER_TRUST, usable);
   const fromProject = trusted.map(({ name, command }): LanguageServerDefinition => {
     const extensions = KNOWN_SERVERS.find((known) => known.name === name)?.extensions ?? [];
     return { name, command, extensions, origin: "project" };
@@ -107,17 +115,13 @@ async function findItems({ root }: TrustPlace): Promise<TrustFindings> {
 }
 
 async function findProjectServers(root: string): Promise<ProjectServer[]> {
-  const found = await Promise.all(
-    KNOWN_SERVERS.map(async ({ name, commands }) => {
-      for (const [program, ...args] of commands) {
-        const path = join(root, PROJECT_PROGRAMS, program);
-        const server = isServer(path) ? await describeProgram(root, { name, path, args }) : undefined;
-        if (server) return [server];
-      }
-      return [];
-    }),
-  );
-  return found.flat();
+  const found = new Map<string, ProjectServer>();
+  for (const { name, path, args } of listProjectPrograms(root)) {
+    const server =
+      !found.has(name) && isServer(path) ? await describeProgram(root, { name, path, args }) : undefined;
+    if (server) found.set(name, server);
+  }
+  return [...found.values()];
 }
 
 const MAX_PROGRAM_BYTES = 64 * 1024 * 1024;

@@ -89,15 +89,24 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
 export const PROJECT_PROGRAMS = "node_modules/.bin";
 
 /** True if a server is configured, or one of the known ones may be installed. Called at every start. */
-export function mayHaveServers({ config, projectRoot }: LoadedConfig, environment: Environment): boolean {
+export function mayHaveServers(loaded: LoadedConfig, environment: Environment): boolean {
+  const { config, projectRoot } = loaded;
   if (config.lsp === false) return false;
-  if (Object.keys(config.lsp ?? {}).length > 0) return true;
-  const own = join(projectRoot, PROJECT_PROGRAMS);
-  const hasOwn = existsSync(own);
-  return KNOWN_SERVERS.some(
-    (known) =>
-      (hasOwn && known.commands.some(([program]) => existsSync(join(own, program)))) ||
-      findInPath(known, { root: projectRoot, environment }) !== undefined,
+  return (
+    Object.keys(config.lsp ?? {}).length > 0 ||
+    listProjectPrograms(projectRoot).length > 0 ||
+    findServersInPath(loaded, environment).size > 0
+  );
+}
+
+/** The programs of known servers in the project's own directory, by path; nobody has trusted them yet. */
+export function listProjectPrograms(root: string): { name: string; path: string; args: readonly string[] }[] {
+  const own = join(root, PROJECT_PROGRAMS);
+  if (!existsSync(own)) return [];
+  return KNOWN_SERVERS.flatMap(({ name, commands }) =>
+    commands
+      .map(([program, ...args]) => ({ name, path: join(own, program), args }))
+      .filter(({ path }) => existsSync(path)),
   );
 }
 
@@ -114,15 +123,35 @@ export function hasLanguage(
   }
 }
 
-/** The command of the first of a server's programs that the user has in PATH, outside of the project. */
-export function findInPath(
-  { commands }: KnownServer,
-  { root, environment }: { root: string; environment: Environment },
-): string[] | undefined {
-  const directories = cleanPath(environment.PATH, { root, cwd: root })
-    .split(":")
-    // Those that package runners put in front belong to a project, too.
-    .filter((directory) => !isInside(directory, root) && !directory.endsWith("/node_modules/.bin"));
+type Commands = ReadonlyMap<string, readonly string[]>;
+
+// A start asks twice, and a search looks for each program in each directory.
+const searched = new WeakMap<LoadedConfig, Commands>();
+
+/** By server, the command of the first of its programs that the user has in PATH, outside of the project. */
+export function findServersInPath(loaded: LoadedConfig, environment: Environment): Commands {
+  const known = searched.get(loaded);
+  if (known) return known;
+  const root = loaded.projectRoot;
+  const directories = new Set(cleanPath(environment.PATH, { root, cwd: root }).split(":"));
+  const usable = [...directories].filter(
+    (directory) =>
+      // Those that package runners put in front belong to a project, too.
+      !isInside(directory, root) && !directory.endsWith("/node_modules/.bin") && existsSync(directory),
+  );
+  const found = new Map<string, readonly string[]>();
+  for (const { name, commands } of KNOWN_SERVERS) {
+    const command = findCommand(commands, usable);
+    if (command !== undefined) found.set(name, command);
+  }
+  searched.set(loaded, found);
+  return found;
+}
+
+function findCommand(
+  commands: KnownServer["commands"],
+  directories: readonly string[],
+): readonly string[] | undefined {
   for (const [program, ...args] of commands) {
     const directory = directories.find((each) => isServer(join(each, program)));
     if (directory !== undefined) return [join(directory, program), ...args];
