@@ -299,20 +299,18 @@ function findPrivateKey(text: string, at: number): FoundSecret[] | undefined {
 
 // Of this length, a text in base64 can hold a token.
 const MIN_ENCODED_CHARS = 28;
+const ENCODED = new RegExp(`[A-Za-z0-9_+/-]{${MIN_ENCODED_CHARS},}`, "g");
 const PROBE_CHARS = 16;
 
 /** Texts in base64 in which a secret is found. */
 function findEncoded(text: string): FoundSecret[] {
   const found: FoundSecret[] = [];
-  let start = 0;
-  for (let at = 0; at <= text.length; at++) {
-    if (isEncodedCode(text.charCodeAt(at))) continue;
-    if (at - start >= MIN_ENCODED_CHARS) {
-      const end = endOfLines(text, at);
-      if (holdsSecret(text.slice(start, end))) found.push({ start, end, kind: "encoded-secret" });
-      at = end;
-    }
-    start = at + 1;
+  ENCODED.lastIndex = 0;
+  for (let run = ENCODED.exec(text); run !== null; run = ENCODED.exec(text)) {
+    const start = run.index;
+    const end = endOfLines(text, start + run[0].length);
+    if (holdsSecret(text.slice(start, end))) found.push({ start, end, kind: "encoded-secret" });
+    ENCODED.lastIndex = end + 1;
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { locateFile, readSmallText } from "../../infrastructure/fs/read.ts";
 import { isExampleName } from "../../infrastructure/paths/example-names.ts";
@@ -38,7 +38,8 @@ const MAX_FILE_BYTES = 256 * 1024;
 export function readKnownSecrets(root: string, environment: Environment): string[] {
   const home = homeDirectory(environment);
   const ofHome = home === undefined ? [] : HOME_FILES.map((name) => join(home, name));
-  const paths = [...ofHome, ...findProjectFiles(root)];
+  // Almost all are missing, and an exception for each takes longer.
+  const paths = [...ofHome, ...findProjectFiles(root)].filter((path) => existsSync(path));
   return [...new Set(paths.flatMap((path) => findValues(readText(path))))];
 }
 
