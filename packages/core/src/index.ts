@@ -94,6 +94,7 @@ export type {
   RenderedCall,
   SessionAddition,
   SessionChoices,
+  SessionEnding,
   SessionGrants,
   SessionReference,
   SessionScope,

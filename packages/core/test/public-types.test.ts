@@ -150,7 +150,7 @@ const TYPES = `
   ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RenderedCall RequestAnswer
   RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RuleViolationEntry RunBudget RunConditions RunNote RunOptions
   RunStopReason SandboxState SecretFinder SecretRedactor SecretValue SerializableError SessionAddition
-  SessionBranches SessionChoices SessionContext SessionEntry SessionFile SessionGrants SessionHeader SessionIds
+  SessionBranches SessionChoices SessionContext SessionEnding SessionEntry SessionFile SessionGrants SessionHeader SessionIds
   SessionInfo SessionInfoEntry
   SessionJobs SessionManagerConfig SessionMessageEntry SessionReadOptions SessionReference SessionScope SessionSource
   SessionStart SessionTreeNode SettingsEntry SharedRun ShellCommand ShellView ShellWrapper SteeredMessage StopReason

@@ -22,6 +22,9 @@ export type Reopening =
   | { how: "reload"; trustedOnce?: CarriedSession["trustedOnce"] }
   | { how: "continue"; reference: string };
 
+/** What the extensions of the session are told that is replaced. */
+const ENDINGS = { new: "clear", continue: "resume", fork: "resume", reload: "other" } as const;
+
 /** The current session. It is opened in the background and can be replaced. */
 export class SessionController {
   private current: Promise<ProjectSession>;
@@ -74,7 +77,7 @@ export class SessionController {
     // Warnings that were already shown are not repeated.
     if (opened.sandbox.isSandboxed && !before.sandbox.isSandboxed) await opened.sandbox.check();
     before.sandbox.onChange = undefined;
-    before.close({ keepsCommands: carried.commands !== undefined });
+    before.close({ keepsCommands: carried.commands !== undefined, ending: ENDINGS[change.how] });
     this.current = Promise.resolve(opened);
     return opened;
   }
@@ -83,7 +86,7 @@ export class SessionController {
     this.updates?.stop();
     // The failure to open it was reported to whoever awaited it.
     const opened = await this.current.catch(() => undefined);
-    opened?.close();
+    opened?.close({ ending: "prompt_input_exit" });
   }
 
   private async open(call: Call, carried: CarriedSession = {}): Promise<ProjectSession> {
@@ -129,7 +132,10 @@ function toOpening(
     modelId === undefined ? options : { ...options, model: modelId };
   switch (change.how) {
     case "new":
-      return { call: { options: withModel(before.chosen.modelId) }, carried: { start: { fresh: true } } };
+      return {
+        call: { options: withModel(before.chosen.modelId) },
+        carried: { start: { fresh: true }, isReplacing: true },
+      };
     case "continue":
       return {
         call: { options, resumption: { how: "continue", reference: change.reference } },

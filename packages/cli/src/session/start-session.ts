@@ -29,7 +29,7 @@ interface FrontEnd extends Omit<FrontEndConfig, "trustedOnce"> {
 
 /** State that a session takes over from the previous one in the same process. */
 export interface CarriedSession
-  extends Pick<ProjectChoices, "approvalMode" | "commands" | "grants" | "recording"> {
+  extends Pick<ProjectChoices, "approvalMode" | "commands" | "grants" | "isReplacing" | "recording"> {
   /** Replaces the session that the command line asks for. */
   start?: ProjectStart | undefined;
   /** The user's choices; everything else comes from the configuration. */
@@ -69,6 +69,7 @@ export async function startSession(
     grants: carried.grants,
     recording: carried.recording,
     commands: carried.commands,
+    isReplacing: carried.isReplacing,
   });
   opened.chosen = carried.chosen ?? {};
   opened.notices.push(...(await startNotices(opened, carried)));

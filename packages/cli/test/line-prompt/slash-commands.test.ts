@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { runInTerminal, type TerminalProgram } from "../support/run-in-terminal.ts";
 import { writeSession } from "../support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
@@ -55,6 +56,26 @@ describe("slash commands at the line prompt", () => {
     await enter(program, "/?", "Commands and shortcuts", "/model", "!command runs it");
     for (const decoration of "■●○⟳✓›\x1b") expect(program.screen).not.toContain(decoration);
     expect(program.screen).not.toContain("/editor");
+  });
+
+  test("tell hooks how sessions begin and end", async () => {
+    const hook = (name: string) => [{ hooks: [{ type: "command", command: `echo "$(cat)" >> ${name}` }] }];
+    place.configure({ hooks: { SessionStart: hook("starts"), SessionEnd: hook("ends") } });
+    const program = await start();
+    await enter(program, "go", "First.");
+    await enter(program, "/new", "New session started.");
+    await enter(program, "go", "First.");
+    await enter(program, "/fork", "Forked");
+    await enter(program, "go on", "Second.");
+    program.type("/exit\r");
+    await program.process.exited;
+    const read = (name: string, field: string) =>
+      readFileSync(join(place.project, name), "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)[field]);
+    expect(read("starts", "source")).toEqual(["startup", "clear", "fork"]);
+    expect(read("ends", "reason").sort()).toEqual(["clear", "prompt_input_exit", "resume"]);
   });
 
   test("name a session, export it, leave it and resume it by its number", async () => {

@@ -85,6 +85,7 @@ import type {
   ModelChoice,
   Notice,
   SessionAddition,
+  SessionEnding,
   SessionScope,
 } from "./types.ts";
 
@@ -143,6 +144,8 @@ interface SessionOptions extends SessionSettings {
   currentRules(): readonly PermissionRule[];
   /** True if a user is present who can be asked. */
   isAttended: boolean;
+  /** True if it takes the place of another session of this program. */
+  isReplacing?: boolean | undefined;
   approve: Approve;
   /** What sandboxed commands may do with protected files now. */
   protectedAccess: Workspace["protectedAccess"];
@@ -186,7 +189,7 @@ export interface ComposedSession {
   /** See `changeModel`. */
   changeModel(change: ModelChange): Promise<Model | undefined>;
   /** Saves everything. */
-  close(): void;
+  close(ending?: SessionEnding): void;
 }
 
 /**
@@ -232,6 +235,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     root,
     environment,
     contextWindow: model.contextWindow,
+    beginning: findBeginning(earlier, options),
     isAttended: options.isAttended,
     askUser: options.askUser,
     grants: options.grants,
@@ -392,12 +396,12 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       current = changed ?? current;
       return changed?.model;
     },
-    close() {
+    close(ending = "other") {
       session.close();
       services.close();
       earlierSessions?.close();
       unsubscribe();
-      for (const addition of additions) addition.close?.();
+      for (const addition of additions) addition.close?.(ending);
     },
   };
 }
@@ -406,6 +410,14 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
 async function openRecorder({ sessions }: DiligentPaths, sessionId: string): Promise<SessionRecorder> {
   const { SessionRecorder } = await import("../extensions/replay/recorder.ts");
   return new SessionRecorder({ path: sessionRecordPath(join(sessions, `${sessionId}.jsonl`)) });
+}
+
+function findBeginning(
+  earlier: EarlierSession | undefined,
+  { isReplacing }: Pick<SessionOptions, "isReplacing">,
+): SessionScope["beginning"] {
+  if (earlier) return earlier.how === "continue" ? "resume" : "fork";
+  return isReplacing ? "clear" : "startup";
 }
 
 /** Undefined for a session of diligent itself. */

@@ -40,6 +40,7 @@ import type {
   HarnessSession,
   ModelChange,
   SessionChoices,
+  SessionEnding,
 } from "./types.ts";
 
 /** See `HarnessOptions`. */
@@ -67,6 +68,8 @@ export interface ProjectChoices extends SessionChoices {
   commands?: SessionCommands | undefined;
   /** The editor in which the user works. */
   editor?: EditorFiles | undefined;
+  /** True if it takes the place of another session of this program. */
+  isReplacing?: boolean | undefined;
 }
 
 /** A session with everything that the program's own front ends show and change. */
@@ -120,8 +123,9 @@ export interface ProjectSession
   /**
    * Saves everything and ends its commands, the detached ones aside.
    * @param options.keepsCommands true: another session has taken them over, and they continue.
+   * @param options.ending what its extensions are told; `other` when left out.
    */
-  close(options?: { keepsCommands?: boolean }): void;
+  close(options?: { keepsCommands?: boolean; ending?: SessionEnding }): void;
 }
 
 /**
@@ -260,6 +264,7 @@ export class ProjectHarness implements Harness {
       grants,
       currentMode: () => approval.mode,
       isAttended: choices.ask !== undefined,
+      isReplacing: choices.isReplacing,
       currentRules: () => approval.rules,
       approve,
       protectedAccess,
@@ -467,15 +472,15 @@ export class ProjectHarness implements Harness {
         opened.chosen = { modelId, effort };
         return model;
       },
-      close: ({ keepsCommands = false } = {}) => {
+      close: ({ keepsCommands = false, ending } = {}) => {
         if (!sessions.delete(opened)) return;
         if (!keepsCommands) commands.sandbox.endConnections();
         networkLog.close();
         this.parents.delete(composed.session);
         opened.agents.stopAll();
-        composed.close();
+        composed.close(ending);
         if (keepsCommands) commandSets.delete(commands);
-        else endings.push(commands.end());
+        else endings.push(commands.end(this.extensions.settle()));
       },
     };
     return opened;

@@ -91,9 +91,13 @@ export class SessionCommands {
     return isSame ? this : new SessionCommands(settings, this);
   }
 
-  /** Ends what runs, and removes the temporary files. */
-  async end(): Promise<void> {
+  /**
+   * Ends what runs, and removes the temporary files.
+   * @param lastWork what still runs for the session when it is closed, such as hooks that are told of its end.
+   */
+  async end(lastWork: Promise<void>): Promise<void> {
     await this.jobs.endAll();
+    await lastWork;
     await this.endProcesses();
     this.temporaryDirectory.remove();
   }

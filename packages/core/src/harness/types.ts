@@ -108,6 +108,12 @@ export type SessionReference = string | { latest: true };
 /** How a session starts: as a new one, after the last message of an earlier one, or as a fork of one. */
 export type SessionStart = { fresh: true } | { resume: SessionReference } | { fork: SessionReference };
 
+/**
+ * Why a session is closed: the user began a new one (`clear`), went to another one (`resume`), left the program
+ * (`prompt_input_exit`), or anything else.
+ */
+export type SessionEnding = "clear" | "resume" | "prompt_input_exit" | "other";
+
 /** A session to run prompts in. The caller closes it. */
 export interface HarnessSession {
   session: SessionManager;
@@ -271,6 +277,8 @@ export interface SessionGrants {
 /** A session as its extensions see it. */
 export interface SessionScope {
   sessionId: string;
+  /** How it began; `clear`: as a new one in place of another one of the same program. */
+  beginning: "startup" | "resume" | "fork" | "clear";
   /** Absolute and real. */
   cwd: string;
   /** The root of the project, absolute and real. */
@@ -376,7 +384,7 @@ export interface SessionAddition {
   /** Wraps every model request of the session, those outside of its conversation too. */
   wrapRequests?(stream: StreamFunction): StreamFunction;
   /** Called once, when the session is closed. */
-  close?(): void;
+  close?(ending: SessionEnding): void;
 }
 
 /** An addition to every session of a harness. */

@@ -3,10 +3,11 @@ import { dirname, join } from "node:path";
 import type { AgentEvent } from "../../src/agent/types.ts";
 import {
   createProjectHarness,
+  type ProjectChoices,
   type ProjectOverrides,
   type ProjectSession,
 } from "../../src/harness/harness.ts";
-import type { SessionChoices } from "../../src/harness/types.ts";
+import type { SessionChoices, SessionStart } from "../../src/harness/types.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** A turn of a script; see docs/scripted-provider.md. */
@@ -117,11 +118,14 @@ export class AgentProject {
   }
 
   /** Opens another session in the project, as a new start of the program does. */
-  async reopen<T>(use: (opened: ProjectSession) => T, choices: SessionChoices = {}): Promise<Awaited<T>> {
+  async reopen<T>(
+    use: (opened: ProjectSession) => T,
+    { start = { fresh: true }, ...choices }: ProjectChoices & { start?: SessionStart } = {},
+  ): Promise<Awaited<T>> {
     const { root: cwd, environment } = this;
     const harness = await createProjectHarness({ cwd, environment });
     const model = this.opened.model.id;
-    const result = await use(await harness.openSession({ fresh: true }, { model, ...choices }));
+    const result = await use(await harness.openSession(start, { model, ...choices }));
     await harness.close();
     return result;
   }

@@ -12,6 +12,7 @@ import { type Hook, toHookName } from "./hook-settings.ts";
 import type { HookInput, HookRun } from "./run-hook.ts";
 import { SessionHooks } from "./session-hooks.ts";
 
+const IDLE_AFTER_MS = 60_000;
 // A hook that never lets a run end is ignored after so many times.
 const MAX_STOP_BLOCKS = 8;
 const MAX_SHOWN_RUNS = 50;
@@ -21,6 +22,8 @@ interface HookPlace {
   environment: Environment;
   loaded: LoadedConfig;
   trust(): Promise<ProjectTrust>;
+  /** How long a user who is present may be silent after an answer until hooks are notified; a minute when left out. */
+  idleAfterMs?: number | undefined;
   plugins(): Promise<{ active: readonly Plugin[] }>;
 }
 
@@ -45,6 +48,7 @@ export async function openHooks(place: HookPlace): Promise<HarnessExtension> {
       if (hooks.length === 0) return {};
       return openSessionHooks(hooks, scope, {
         inherited: config.inheritEnvironment,
+        idleAfterMs: place.idleAfterMs ?? IDLE_AFTER_MS,
         onRun: (run) => void runs.push(run),
         track(work) {
           pending.add(work);
@@ -75,6 +79,7 @@ function listHooks(hooks: readonly Hook[], problems: readonly string[], runs: re
 
 interface HookDeps {
   inherited: readonly string[] | undefined;
+  idleAfterMs: number;
   onRun(run: HookRun): void;
   /** Called with what nobody waits for. */
   track(work: Promise<unknown>): void;
@@ -106,6 +111,15 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
   const notify = (event: Hook["event"], fields: HookInput, subject?: string) => {
     if (session.has(event)) deps.track(session.dispatch(event, { subject, fields, signal: ended.signal }));
   };
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  const waitForUser = () => {
+    clearTimeout(idle);
+    if (agent || !scope.isAttended || !session.has("Notification")) return;
+    const kind = "idle_prompt";
+    const fields = { message: "diligent is waiting for your input", notification_type: kind };
+    idle = setTimeout(() => notify("Notification", fields, kind), deps.idleAfterMs);
+    idle.unref();
+  };
   let hasStarted = false;
   let isCompacted = false;
   let stopBlocks = 0;
@@ -115,8 +129,7 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
     hasStarted = true;
     if (agent)
       return (await session.dispatch("SubagentStart", { subject: agent.name, fields: {}, signal })).context;
-    const hasEntries = (scope.session()?.branches.entries.length ?? 0) > 0;
-    const source = isCompacted ? "compact" : hasEntries ? "resume" : "startup";
+    const source = isCompacted ? "compact" : scope.beginning;
     return (await session.dispatch("SessionStart", { subject: source, fields: { source }, signal })).context;
   };
   const stop = agent ? ("SubagentStop" as const) : ("Stop" as const);
@@ -150,6 +163,8 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
       },
     }),
     onEvent(event) {
+      if (event.type === "agent_start") clearTimeout(idle);
+      if (event.type === "agent_end") waitForUser();
       if (event.type === "compaction_start") {
         trigger = event.trigger === "manual" ? "manual" : "auto";
         notify("PreCompact", { trigger, custom_instructions: event.focus ?? "" }, trigger);
@@ -159,8 +174,9 @@ function openSessionHooks(hooks: readonly Hook[], scope: SessionScope, deps: Hoo
       // What was said at its start is not in the context any more.
       if (!agent) [hasStarted, isCompacted] = [false, true];
     },
-    close() {
-      if (!agent) notify("SessionEnd", { reason: "other" }, "other");
+    close(reason) {
+      clearTimeout(idle);
+      if (!agent) notify("SessionEnd", { reason }, reason);
     },
   };
 }

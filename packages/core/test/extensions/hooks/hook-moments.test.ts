@@ -2,8 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { trustProject } from "../../../src/config/trust.ts";
+import { ProjectTrust } from "../../../src/config/trust-items.ts";
+import { openHooks } from "../../../src/extensions/hooks/extension.ts";
+import { loadConfig } from "../../../src/harness/load-config.ts";
 import { describeProjectTrust } from "../../../src/harness/trust.ts";
-import type { SessionChoices } from "../../../src/harness/types.ts";
+import type { HarnessExtension, SessionChoices, SessionStart } from "../../../src/harness/types.ts";
 import { AgentProject, delegate } from "../../support/agent-harness.ts";
 import { countLeftRunning, uniqueSleepSeconds } from "../../support/process-census.ts";
 
@@ -197,6 +200,57 @@ describe("a Notification hook", () => {
   });
 });
 
+/** The hooks of the configuration, which consider a user idle after this time. */
+const hooksAfter = (idleAfterMs: number): HarnessExtension => ({
+  name: "hooks",
+  async openSession(scope) {
+    const { root, environment } = scope;
+    const hooks = await openHooks({
+      ...{ environment, idleAfterMs, loaded: await loadConfig(root, environment) },
+      trust: async () => new ProjectTrust({ root, environment }),
+      plugins: async () => ({ active: [] }),
+    });
+    return hooks.openSession?.(scope) ?? {};
+  },
+  close() {},
+});
+
+describe("a Notification hook for a user who says nothing", () => {
+  const openIdle = (idleAfterMs: number, choices: SessionChoices) =>
+    AgentProject.open({
+      ...{ turns: [DONE, DONE], choices, overrides: { extensions: [hooksAfter(idleAfterMs)] } },
+      config: { hooks: hooksOf({ Notification: 'echo "$(cat)" >> told' }) },
+    });
+
+  test("is told once the answer has waited, and again after the next one", async () => {
+    const project = await openIdle(20, askedUser().choices);
+    const told = () =>
+      existsSync(join(project.root, "told")) ? project.read("told").split("\n").length - 1 : 0;
+    for (const count of [1, 2]) {
+      await project.run();
+      while (told() < count) await Bun.sleep(5);
+    }
+    const [line = ""] = project.read("told").split("\n");
+    expect(JSON.parse(line)).toMatchObject({
+      hook_event_name: "Notification",
+      notification_type: "idle_prompt",
+      message: "diligent is waiting for your input",
+    });
+    await project.close();
+    expect(told()).toBe(2);
+  });
+
+  test("is not told before that, after the session, or where nobody is present", async () => {
+    const attended = await openIdle(60_000, askedUser().choices);
+    const unattended = await openIdle(0, {});
+    for (const project of [attended, unattended]) {
+      await project.run();
+      await project.close();
+      expect(existsSync(join(project.root, "told"))).toBe(false);
+    }
+  });
+});
+
 test("PreCompact and PostCompact are told of a compaction, and SessionStart again with the next prompt", async () => {
   const project = await open({
     commands: {
@@ -228,6 +282,38 @@ test("PreCompact and PostCompact are told of a compaction, and SessionStart agai
   });
   const starts = project.read("start.jsonl").split("\n").filter(Boolean);
   expect(starts.map((line) => JSON.parse(line).source)).toEqual(["startup", "compact"]);
+});
+
+test("SessionStart is told how the session began, and SessionEnd why it ended", async () => {
+  const project = await open({
+    commands: { SessionStart: 'echo "$(cat)" >> starts', SessionEnd: 'echo "$(cat)" >> ends' },
+    turns: [DONE, DONE, DONE, DONE],
+  });
+  await project.run();
+  const { sessionId } = project.opened.session;
+  project.opened.close({ ending: "clear" });
+  const begin = (start: SessionStart, isReplacing = false) =>
+    project.reopen(({ session }) => session.run({ role: "user", content: "Go.", timestamp: 0 }).result(), {
+      ...{ start, isReplacing },
+    });
+  await begin({ fresh: true }, true);
+  await begin({ resume: sessionId });
+  await begin({ fork: sessionId });
+  await project.close();
+
+  const told = (name: string) =>
+    project
+      .read(name)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  expect(told("starts").map(({ source }) => source)).toEqual(["startup", "clear", "resume", "fork"]);
+  // Sessions are not waited for when they end.
+  expect(
+    told("ends")
+      .map(({ reason }) => reason)
+      .sort(),
+  ).toEqual(["clear", "other", "other", "other"]);
 });
 
 describe("a SessionEnd hook", () => {
