@@ -37,7 +37,10 @@ const RUNTIME_DIRECTORIES: readonly string[] = ["/run", "/var/run", "/mnt/wslg"]
 
 const TRIAL_LIMIT_MS = 5_000;
 const TOO_SLOW = `a command in it that does nothing took more than ${TRIAL_LIMIT_MS / 1000} s`;
-const MAX_ATTEMPTS = 3;
+// After that many failures for the same reason a sandbox cannot be made.
+const MAX_SAME_FAILURES = 3;
+// Sockets of other programs, each of which is hidden, come and go while a sandbox is being made.
+const MAX_FAILURES = 10;
 
 /** Creates a sandbox and tests it, or returns why that is not possible, as a clause. */
 export async function openBox(
@@ -143,12 +146,15 @@ async function tryBox(
   if (shell === undefined) return { problem: "sh not found in PATH", mayDiffer: false };
   try {
     const box = new SandboxedShell({ ...toBoxOptions(program, options), ...setup });
-    for (let attempt = 1; ; attempt++) {
+    const failures: string[] = [];
+    for (;;) {
       const { end, said, failure } = await runTrial(box, shell, root);
       if (end.exitCode === 0) return { box, problem: "", mayDiffer: false };
       if (end.cause === "timeout") return { problem: TOO_SLOW, mayDiffer: false };
-      // A path that was to be hidden may have been removed in the meantime.
-      if (attempt === MAX_ATTEMPTS || end.hasBegun || failure !== "mounts")
+      failures.push(said);
+      const same = failures.filter((each) => each === said);
+      const isLast = failures.length === MAX_FAILURES || same.length === MAX_SAME_FAILURES;
+      if (isLast || end.hasBegun || failure !== "mounts")
         return { problem: explainFailure(said), mayDiffer: true };
     }
   } catch (error) {

@@ -164,6 +164,28 @@ describe.skipIf(problem !== undefined)("an older bubblewrap", () => {
   }
 });
 
+describe.skipIf(problem !== undefined)("sockets that are removed while sandboxes are made", () => {
+  const real = Bun.which("bwrap") ?? "";
+  /** Fails so often, each time for another socket, except for the process that holds the namespaces. */
+  const failing = (times: number) => {
+    const log = join(makeTempDir(), "failures");
+    return [
+      `case "$*" in *--as-pid-1*) exec ${real} "$@";; esac`,
+      `n=$(cat ${log} 2>/dev/null | wc -l)`,
+      `[ "$n" -ge ${times} ] && exec ${real} "$@"`,
+      `echo x >> ${log}`,
+      `echo "bwrap: Can't mkdir parents for /gone/$n.sock: No such file or directory" >&2; exit 1`,
+    ].join("\n");
+  };
+
+  test.each([0, 4, 9])("leave the session its sandbox after %i failures", async (times) => {
+    const { sandbox, tool, told } = makeSession("auto", failing(times));
+    expect((await sandbox.sandboxState()).kind).toBe("boxed");
+    expect([sandbox.sharesProcesses, told]).toEqual([true, []]);
+    expect(await runTool(tool, { command: "echo done" })).toMatchObject({ output: "done", isError: false });
+  });
+});
+
 describe.skipIf(problem !== undefined)("a project that contains what is hidden from commands", () => {
   const PLACES: Readonly<Record<string, () => { root: string; HOME: string }>> = {
     "the home directory": () => {
