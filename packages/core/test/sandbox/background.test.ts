@@ -56,11 +56,17 @@ describe.skipIf(problem !== undefined)("approval of a file", () => {
       "sleep 0.3; mkdir .vscode; (mkfifo go; read line < go; echo CANARY > .vscode/tasks.json; sleep 60) > /dev/null 2>&1 & echo started",
     );
     await runTool(createWriteTool(place.workspace), { file_path: ".vscode/settings.json", content: "{}\n" });
+    // It is known from now on, but what runs in the background was started before.
+    await place.run("true");
     writeFileSync(place.at("project/go"), "\n");
     while (!existsSync(place.at("project/.vscode/tasks.json"))) await Bun.sleep(5);
     await place.run("true");
     expect(place.text("project/.vscode/tasks.json")).toBeUndefined();
     expect(place.text("project/.vscode/settings.json")).toBe("{}\n");
+    // What the user changes in the approved file stays.
+    place.put("project/.vscode/settings.json", "{ }\n");
+    await place.run("true");
+    expect(place.text("project/.vscode/settings.json")).toBe("{ }\n");
   });
 
   test("does not apply to another content in its place", async () => {

@@ -28,6 +28,7 @@ test("what could not be moved away is still compared with what was in its place"
     sweep({ scanner, remedies }, from, {
       heldGitDirectories: [],
       mayReveal: () => true,
+      findAdded: () => [],
       findUnasked: (path) => [path],
       restoreLink: (link) => remedies.putBack(link),
     });

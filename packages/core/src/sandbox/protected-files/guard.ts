@@ -1,5 +1,6 @@
 import { ChangedUntil } from "../../infrastructure/fs/changed-until.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { lookAt } from "../../infrastructure/fs/seen-file.ts";
 import { explainUsedLater } from "../../infrastructure/paths/protected-files.ts";
 import type { SandboxActivity } from "../../infrastructure/process/sandbox-activity.ts";
 import type { ProtectedAccess } from "../../infrastructure/process/shell-wrapper.ts";
@@ -61,6 +62,8 @@ export class ProtectedFileGuard {
   private readonly pending: string[] = [];
   /** Git directories that were there when nothing ran, so that every command since has had them held in place. */
   settledGitDirectories: ReadonlySet<string> = new Set();
+  /** Directories that appeared with these approved files while something ran, which can write beside them. */
+  private readonly openDirectories = new Map<string, readonly string[]>();
   private writtenFiles: () => readonly string[] = () => [];
   /** What the last command may do. */
   private access: ProtectedAccess | undefined;
@@ -98,6 +101,7 @@ export class ProtectedFileGuard {
     const isSettled = (directory: string) =>
       (!isOpen && this.inForeground === 0) || this.settledGitDirectories.has(directory);
     this.settledGitDirectories = new Set(scan.gitDirectories.filter(isSettled));
+    if (!isOpen && this.inForeground === 0) this.openDirectories.clear();
     this.inForeground += 1;
     this.options.activity?.beginCommand();
     this.timer ??= setInterval(() => this.passTime(), INSPECT_EVERY_MS).unref();
@@ -244,9 +248,17 @@ export class ProtectedFileGuard {
     const { scan, restored, moved, changes, lost } = sweep({ scanner, remedies }, before, {
       heldGitDirectories: findHeldGitDirectories(this.settledGitDirectories, roots),
       mayReveal: () => mayReveal,
+      findAdded: () =>
+        [...this.openDirectories].flatMap(([path, files]) =>
+          lookAt(path) === undefined ? [] : findUnconsented(path, [...files, ...written]),
+        ),
       findUnasked,
       restoreLink: (link) => (isOpen(link.path) ? undefined : remedies.putBack(link)),
     });
+    for (const { path } of changes.appeared) {
+      const files = written.filter((file) => file !== path && isInside(file, path));
+      if (files.length > 0) this.openDirectories.set(path, files);
+    }
     const isLeft = ({ path }: ProtectedFile) =>
       !isOpen(path) &&
       !before.files.has(path) &&

@@ -127,6 +127,7 @@ export function recoverSession({ scan: before, lastMs, notify, ...options }: Cut
   const { restored, scan } = sweep({ scanner, remedies }, before, {
     heldGitDirectories: findHeldGitDirectories(before.gitDirectories, roots),
     mayReveal: (directory) => changed.isOld(directory.path),
+    findAdded: () => [],
     findUnasked(path, file) {
       if (file && mayBeMovedSince(file, before, { roots, changed })) {
         moved.add(remedies.nameOf(path));

@@ -12,6 +12,8 @@ interface SweepPolicy {
   heldGitDirectories: readonly string[];
   /** False where a directory that has become unlistable stays so. */
   mayReveal(directory: LocatedDirectory): boolean;
+  /** What is new in known directories in which commands may still create files. */
+  findAdded(): readonly string[];
   /** Of something that appeared, the outermost parts that have to go; `file` is undefined for what makes a repository. */
   findUnasked(path: string, file?: ProtectedFile): string[];
   /** Puts a link back, if it may. @returns a line for the model; undefined where nothing was to be done. */
@@ -44,6 +46,7 @@ export function sweep(
     const unasked = [
       ...changes.planted.flatMap((path) => policy.findUnasked(path)),
       ...changes.appeared.flatMap((file) => policy.findUnasked(file.path, file)),
+      ...policy.findAdded().flatMap((path) => policy.findUnasked(path)),
     ];
     for (const note of remedies.moveAway(unasked.filter((path) => !stuck.has(path)))) moved.add(note);
     for (const path of unasked) if (lookAt(path) !== undefined) stuck.add(path);
