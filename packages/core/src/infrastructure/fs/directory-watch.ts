@@ -57,15 +57,20 @@ const NOTICED: ReadonlySet<number> = new Set([
 export class DirectoryWatch implements Disposable {
   private events: DirectoryEvent[] | undefined = [];
   // The kernel reports no mount on a directory, which shows another directory in its place.
-  private mounts = readMounts();
+  private mounts: string | undefined;
 
-  private constructor(private readonly queue: EventQueue) {}
+  private constructor(
+    private readonly queue: EventQueue,
+    private readonly readMounts: () => string | undefined,
+  ) {
+    this.mounts = readMounts();
+  }
 
-  /** Undefined where directories cannot be watched. */
-  static open(): DirectoryWatch | undefined {
+  /** Undefined where directories cannot be watched. @param readMounts changes with each mount on this machine. */
+  static open(readMounts = readOwnMounts): DirectoryWatch | undefined {
     shared ??= EventQueue.open();
     if (shared === undefined) return undefined;
-    const watch = new DirectoryWatch(shared);
+    const watch = new DirectoryWatch(shared, readMounts);
     shared.users.add(watch);
     return watch;
   }
@@ -88,7 +93,7 @@ export class DirectoryWatch implements Disposable {
     this.queue.read();
     const { events } = this;
     this.events = [];
-    const mounts = readMounts();
+    const mounts = this.readMounts();
     const isMountedAlike = mounts !== undefined && mounts === this.mounts;
     this.mounts = mounts;
     return isMountedAlike ? events : undefined;
@@ -202,7 +207,7 @@ function isNoticedFileSystem(path: string): boolean {
   }
 }
 
-function readMounts(): string | undefined {
+function readOwnMounts(): string | undefined {
   try {
     return readFileSync("/proc/self/mountinfo", "latin1");
   } catch {

@@ -88,12 +88,12 @@ describe("many clients", () => {
     await fifth.until(/200/);
   });
 
-  test("of ten thousand, each is answered, and the next one is served", async () => {
+  test("of three thousand, each is answered, and the next one is served", async () => {
     await using server = await startServer((client) => client.send("hello"));
     const host = `127.0.0.1:${server.port}`;
     await using proxy = await startProxy([host]);
     let answered = 0;
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 6; round++) {
       const clients = Array.from({ length: 500 }, () => {
         const client = proxy.connect().send("CONNECT b.example:443 HTTP/1.1\r\n\r\n");
         client.socket.on("end", () => client.socket.destroy());
@@ -102,8 +102,8 @@ describe("many clients", () => {
       const answers = await Promise.all(clients.map((client) => client.end()));
       answered += answers.filter((answer) => answer.startsWith("HTTP/1.1 403 ")).length;
     }
-    expect(answered).toBe(10_000);
-    expect(proxy.records).toHaveLength(10_000);
+    expect(answered).toBe(3_000);
+    expect(proxy.records).toHaveLength(3_000);
     await proxy.connect().send(`CONNECT ${host} HTTP/1.1\r\n\r\n`).until(/hello/);
   });
 });
