@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SessionEvidence, type TimedEvent } from "../../src/extensions/evidence/session-evidence.ts";
+import { SessionEvidence } from "../../src/extensions/evidence/session-evidence.ts";
+import type { TimedEvent } from "../../src/extensions/evidence/turn-events.ts";
 import type { CheckKind } from "../../src/extensions/evidence/types.ts";
 
 /** What a turn did: a command with its output and exit code, or a file that it wrote. */

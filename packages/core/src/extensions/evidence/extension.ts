@@ -1,13 +1,11 @@
 import type { AgentEvent } from "../../agent/types.ts";
 import type { HarnessExtension, SessionAddition, SessionScope } from "../../harness/types.ts";
-import { now } from "../../infrastructure/runtime.ts";
-import type { EvidenceOptions, SessionEvidence, TimedEvent } from "./session-evidence.ts";
+import type { EvidenceOptions, SessionEvidence } from "./session-evidence.ts";
+import { TurnEvents } from "./turn-events.ts";
 import type { EvidenceReport } from "./types.ts";
 
 // An answer without any of these claims nothing: what reads claims is not loaded for it.
 const MAY_CLAIM = /pass|green|verif|valid|confirm|tested|build|compil|lint|type|clean|work|succe|error/i;
-// What a turn does is read at its end; a longer one keeps its latest part.
-const MAX_EVENTS = 5_000;
 
 /** Shows which checks a turn ran, and which claims of its answer no check supports. */
 export function createEvidence(options: EvidenceOptions): HarnessExtension {
@@ -22,7 +20,7 @@ export function createEvidence(options: EvidenceOptions): HarnessExtension {
 
 /** Keeps the events that matter; what reads them is loaded with the first answer that needs it. */
 class EvidenceOfSession implements SessionAddition {
-  private events: TimedEvent[] = [];
+  private readonly events = new TurnEvents();
   private reader: Promise<SessionEvidence> | undefined;
 
   constructor(
@@ -31,28 +29,23 @@ class EvidenceOfSession implements SessionAddition {
   ) {}
 
   onEvent(event: AgentEvent): void {
-    const inner = event.type === "agent_event" ? event.event : event;
-    if (!/^(?:agent_start|tool_start|tool_update|tool_end|job_update)$/.test(inner.type)) return;
-    // Only a changed input of a running call matters.
-    if (inner.type === "tool_update" && inner.input === undefined) return;
-    // A sub-agent's turns are part of the turn that started it.
-    if (event.type === "agent_event" && inner.type === "agent_start") return;
-    this.events.push({ event: inner, atMs: now() });
-    if (this.events.length > MAX_EVENTS) this.events.shift();
+    this.events.add(event);
   }
 
   async reviewAnswer(answer: string): Promise<string | undefined> {
     const { required = [] } = this.options;
-    const hasCalls = this.events.some(
-      ({ event }) => event.type === "tool_end" || event.type === "job_update",
-    );
-    if (!hasCalls && required.length === 0 && this.reader === undefined && !MAY_CLAIM.test(answer))
+    if (
+      !this.events.hasCalls &&
+      required.length === 0 &&
+      this.reader === undefined &&
+      !MAY_CLAIM.test(answer)
+    )
       return undefined;
     this.reader ??= import("./session-evidence.ts").then(
       ({ SessionEvidence }) => new SessionEvidence(this.scope, this.options),
     );
     const reader = await this.reader;
-    const { report, demand } = await reader.review(answer, this.events.splice(0));
+    const { report, demand } = await reader.review(answer, this.events.take());
     if (demand !== undefined) return demand;
     if (report) this.publish(report);
     return undefined;

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join, relative } from "node:path";
-import type { AgentEvent } from "../../agent/types.ts";
 import { loadGrammar } from "../../approval/evaluate-request.ts";
 import type { SessionScope } from "../../harness/types.ts";
 import { findChangedSince, matters } from "./changed-since.ts";
 import { findChecks } from "./find-checks.ts";
-import { EvidenceLedger, findMissing } from "./ledger.ts";
+import { type EndedCommand, EvidenceLedger, findMissing } from "./ledger.ts";
 import { kindOfScript } from "./runners.ts";
+import { type TimedEvent, TurnReader } from "./turn-events.ts";
 import { CHECK_KINDS, type CheckKind, type EvidenceReport } from "./types.ts";
 
 export interface EvidenceOptions {
@@ -16,19 +16,24 @@ export interface EvidenceOptions {
   required?: readonly CheckKind[] | undefined;
 }
 
-/** An event, and when it happened in milliseconds since the epoch. */
-export interface TimedEvent {
-  event: AgentEvent;
-  atMs: number;
-}
-
 const MAX_PACKAGE_BYTES = 1024 * 1024;
 
 /** Reads the events of a session's turns, and reviews its answers. */
 export class SessionEvidence {
   private readonly ledger = new EvidenceLedger();
-  /** The arguments of the calls that have begun. */
-  private readonly inputs = new Map<string, Record<string, unknown>>();
+  private readonly reader = new TurnReader({
+    beginTurn: (atMs) => {
+      this.ledger.beginTurn(atMs);
+      this.wasAsked = false;
+    },
+    noteChanges: ({ toolName, input, changed }, atMs) => {
+      for (const path of changed ?? changedPaths(toolName, input)) {
+        const inProject = isAbsolute(path) ? relative(this.scope.root, path) : path;
+        if (!inProject.startsWith("..") && matters(inProject)) this.ledger.noteEdit(inProject, atMs);
+      }
+    },
+    noteCommand: (ended) => this.noteCommand(ended),
+  });
   private readonly own: readonly { name: string; pattern: RegExp; kind: CheckKind }[];
   private readonly required: readonly CheckKind[];
   private wasAsked = false;
@@ -46,7 +51,7 @@ export class SessionEvidence {
     answer: string,
     events: readonly TimedEvent[],
   ): Promise<{ report?: EvidenceReport; demand?: string }> {
-    for (const { event, atMs } of events) await this.note(event, atMs);
+    for (const event of events) await this.reader.read(event);
     const { root } = this.scope;
     const report = await this.ledger.report(
       answer,
@@ -63,56 +68,11 @@ export class SessionEvidence {
     return isEmpty ? {} : { report };
   }
 
-  private async note(event: AgentEvent, atMs: number): Promise<void> {
-    switch (event.type) {
-      case "agent_start":
-        this.ledger.beginTurn(atMs);
-        this.wasAsked = false;
-        break;
-      case "tool_start":
-      case "tool_update":
-        if (typeof event.input === "object" && event.input !== null)
-          this.inputs.set(event.toolCallId, { ...event.input });
-        break;
-      case "tool_end":
-        await this.noteCall(event, atMs);
-        this.inputs.delete(event.toolCallId);
-        break;
-      case "job_update":
-        if (event.state === "ended")
-          await this.noteCommand(
-            { command: event.command, exitCode: event.exitCode ?? null, output: "" },
-            atMs,
-          );
-        break;
-      default:
-    }
-  }
-
-  private async noteCall(event: AgentEvent & { type: "tool_end" }, atMs: number): Promise<void> {
-    const { toolName, toolCallId, metadata = {}, isError, output } = event;
-    const input = event.input ?? this.inputs.get(toolCallId) ?? {};
-    if (!isError && metadata.unchanged !== true) {
-      for (const path of changedFilesOf(metadata) ?? changedPaths(toolName, input)) {
-        const inProject = isAbsolute(path) ? relative(this.scope.root, path) : path;
-        if (!inProject.startsWith("..") && matters(inProject)) this.ledger.noteEdit(inProject, atMs);
-      }
-    }
-    if (toolName !== "bash" || typeof input.command !== "string" || metadata.jobId !== undefined) return;
-    const exitCode = typeof metadata.exitCode === "number" ? metadata.exitCode : null;
-    // A call that was refused, or could not be started, ran nothing.
-    if (exitCode === null && metadata.durationMs === undefined) return;
-    await this.noteCommand({ command: input.command, exitCode, output }, atMs);
-  }
-
-  private async noteCommand(
-    ended: { command: string; exitCode: number | null; output: string },
-    endedAtMs: number,
-  ): Promise<void> {
+  private async noteCommand(ended: EndedCommand): Promise<void> {
     const readGrammar = await loadGrammar();
     const findScript = (name: string, directory: string) => this.readScripts(directory)[name];
     const calls = findChecks(ended.command, { readGrammar, findScript, own: this.own });
-    this.ledger.noteCommand({ ...ended, endedAtMs }, calls);
+    this.ledger.noteCommand(ended, calls);
   }
 
   /** The kinds that the project's scripts are named for. */
@@ -141,11 +101,6 @@ export class SessionEvidence {
 function toPattern(glob: string): RegExp {
   const parts = glob.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`);
-}
-
-/** The files (absolute) that a call says it has changed; undefined for a call whose arguments name them. */
-export function changedFilesOf({ changedFiles }: Record<string, unknown>): string[] | undefined {
-  return Array.isArray(changedFiles) ? changedFiles.filter((path) => typeof path === "string") : undefined;
 }
 
 function changedPaths(toolName: string, { file_path: path, patch }: Record<string, unknown>): string[] {

@@ -1,12 +1,9 @@
 import type { AgentEvent } from "../../agent/types.ts";
 import type { HarnessExtension, SessionAddition, SessionScope } from "../../harness/types.ts";
-import { now } from "../../infrastructure/runtime.ts";
+import { TurnEvents } from "../evidence/turn-events.ts";
 import type { PlacedRule, PlaceRules } from "./find-rules.ts";
 import { hasProjectFile, mayHaveRules, NestedFiles, type RuleExtensionPlace } from "./may-have-rules.ts";
 import type { SessionRules } from "./session-rules.ts";
-
-// What a turn does is read when it matters; a longer one keeps its latest part.
-const MAX_EVENTS = 5_000;
 
 /** The rules of instruction files and of the configuration, in every session. */
 export async function openRules(place: RuleExtensionPlace): Promise<HarnessExtension> {
@@ -29,7 +26,7 @@ export async function openRules(place: RuleExtensionPlace): Promise<HarnessExten
 
 /** Keeps the events that matter; what evaluates calls is loaded with the first one. */
 class RulesOfSession implements SessionAddition {
-  private events: { event: AgentEvent; atMs: number }[] = [];
+  private readonly events = new TurnEvents();
   private opened: Promise<SessionRules> | undefined;
   private readonly nested: NestedFiles;
 
@@ -43,13 +40,7 @@ class RulesOfSession implements SessionAddition {
   }
 
   onEvent(event: AgentEvent): void {
-    const inner = event.type === "agent_event" ? event.event : event;
-    if (!/^(?:agent_start|tool_start|tool_update|tool_end|job_update)$/.test(inner.type)) return;
-    if (inner.type === "tool_update" && inner.input === undefined) return;
-    // A sub-agent's turns are part of the turn that started it.
-    if (event.type === "agent_event" && inner.type === "agent_start") return;
-    this.events.push({ event: inner, atMs: now() });
-    if (this.events.length > MAX_EVENTS) this.events.shift();
+    this.events.add(event);
   }
 
   beforeCall: SessionAddition["beforeCall"] = async (call) => {
@@ -69,11 +60,9 @@ class RulesOfSession implements SessionAddition {
   };
 
   reviewAnswer: NonNullable<SessionAddition["reviewAnswer"]> = async () => {
-    const hasCalls = this.events.some(
-      ({ event }) => event.type === "tool_end" || event.type === "job_update",
-    );
     // The checks of a sub-agent are those of the turn that started it.
-    if (!this.isWanted || this.scope.agent || (!hasCalls && this.opened === undefined)) return undefined;
+    if (!this.isWanted || this.scope.agent || (!this.events.hasCalls && this.opened === undefined))
+      return undefined;
     const rules = await this.open();
     const { demand, violations } = await rules.reviewEnd();
     for (const rule of violations) this.note(rule);
@@ -89,7 +78,7 @@ class RulesOfSession implements SessionAddition {
       async ({ SessionRules }) => new SessionRules(this.scope, await this.find()),
     );
     const rules = await this.opened;
-    for (const { event, atMs } of this.events.splice(0)) await rules.noteEvent(event, atMs);
+    for (const event of this.events.take()) await rules.noteEvent(event);
     return rules;
   }
 }

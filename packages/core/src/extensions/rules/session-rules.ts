@@ -1,10 +1,10 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative } from "node:path";
-import type { AgentEvent, FinishedCall } from "../../agent/types.ts";
+import type { FinishedCall } from "../../agent/types.ts";
 import { loadBashSyntax, type ReadSyntax } from "../../approval/bash/grammar.ts";
 import type { SessionScope } from "../../harness/types.ts";
 import { homeDirectory } from "../../infrastructure/runtime.ts";
-import { changedFilesOf } from "../evidence/session-evidence.ts";
+import { type TimedEvent, TurnReader } from "../evidence/turn-events.ts";
 import {
   type CommandPlace,
   findCommandViolation,
@@ -26,8 +26,19 @@ const MAX_OUTPUT_CHARS = 100_000;
 /** Holds the calls of a session, and the ends of its turns, to the rules of its place. */
 export class SessionRules {
   private readonly checks: RequiredChecks;
-  /** The arguments of the calls that have begun. */
-  private readonly inputs = new Map<string, Record<string, unknown>>();
+  private readonly reader = new TurnReader({
+    beginTurn: (atMs) => {
+      this.turnBeganMs = atMs;
+      this.wasAsked = false;
+    },
+    noteChanges: ({ toolName, input, changed }, atMs) => {
+      const touched = this.listTouchedByTool(toolName, input).filter(({ access }) => access === "write");
+      for (const path of changed ?? touched.map((each) => each.path))
+        this.checks.noteEdit(relative(this.scope.root, path), atMs);
+    },
+    noteCommand: ({ command, exitCode, output, endedAtMs }) =>
+      this.checks.noteCommand({ command, exitCode, output: output.slice(-MAX_OUTPUT_CHARS) }, endedAtMs),
+  });
   private turnBeganMs = Number.NEGATIVE_INFINITY;
   private wasAsked = false;
 
@@ -116,48 +127,8 @@ export class SessionRules {
     };
   }
 
-  async noteEvent(event: AgentEvent, atMs: number): Promise<void> {
-    switch (event.type) {
-      case "agent_start":
-        this.turnBeganMs = atMs;
-        this.wasAsked = false;
-        break;
-      case "tool_start":
-      case "tool_update":
-        if (typeof event.input === "object" && event.input !== null)
-          this.inputs.set(event.toolCallId, { ...event.input });
-        break;
-      case "tool_end":
-        await this.noteCall(event, atMs);
-        this.inputs.delete(event.toolCallId);
-        break;
-      case "job_update":
-        if (event.state === "ended")
-          await this.checks.noteCommand(
-            { command: event.command, exitCode: event.exitCode ?? null, output: "" },
-            atMs,
-          );
-        break;
-      default:
-    }
-  }
-
-  private async noteCall(event: AgentEvent & { type: "tool_end" }, atMs: number): Promise<void> {
-    const { toolName, toolCallId, metadata = {}, isError, output } = event;
-    const input = event.input ?? this.inputs.get(toolCallId) ?? {};
-    if (!isError && metadata.unchanged !== true) {
-      const touched = this.listTouchedByTool(toolName, input).filter(({ access }) => access === "write");
-      for (const path of changedFilesOf(metadata) ?? touched.map((each) => each.path))
-        this.checks.noteEdit(relative(this.scope.root, path), atMs);
-    }
-    if (toolName !== "bash" || typeof input.command !== "string" || metadata.jobId !== undefined) return;
-    const exitCode = typeof metadata.exitCode === "number" ? metadata.exitCode : null;
-    // A call that was refused, or could not be started, ran nothing.
-    if (exitCode === null && metadata.durationMs === undefined) return;
-    await this.checks.noteCommand(
-      { command: input.command, exitCode, output: output.slice(-MAX_OUTPUT_CHARS) },
-      atMs,
-    );
+  noteEvent(event: TimedEvent): Promise<void> {
+    return this.reader.read(event);
   }
 
   private checkGuards(): { rule: PlacedRule; guard: CheckGuard }[] {
