@@ -13,8 +13,9 @@ const LOCATIONS = { in_sandbox: " in the sandbox", outside_sandbox: " outside th
  */
 export function describeAsking(
   { toolName, agent }: ApprovalRequest,
-  { action, reason, runs, isEdited }: AskedVerdict,
+  { action, gate, reason, runs, isEdited }: AskedVerdict,
 ): string {
+  if (gate === "try") return `Apply what the command would change (${escapeLine(reason)})?`;
   const edited = isEdited ? " as edited" : "";
   const asker = agent ? `${escapeLine(agent.name)}: ` : "";
   const tool = `${asker}${escapeLine(toolName)}${runs ? LOCATIONS[runs] : ""}${edited}`;
@@ -62,6 +63,16 @@ export function describeHostRequest({ permission, details = {} }: ApprovalReques
   if (typeof url === "string") return escapeText(url);
   const place = `connect to ${escapeLine(`${host}:${port}`)}`;
   return typeof command === "string" ? `${place}\n\n${escapeText(command)}` : place;
+}
+
+/** What a command has changed in a view of the project, as lines and as a diff; undefined for other requests. */
+export function readTriedChanges({
+  details = {},
+}: ApprovalRequest): { lines: readonly string[]; diff: readonly string[] } | undefined {
+  const { tried, line, lines, diff } = details;
+  if (typeof tried !== "string" || !Array.isArray(lines)) return undefined;
+  const texts = [line, ...lines].filter((text) => typeof text === "string");
+  return { lines: texts, diff: typeof diff === "string" && diff !== "" ? diff.trimEnd().split("\n") : [] };
 }
 
 /** The server's tool to be called, with its arguments; undefined for other requests. */

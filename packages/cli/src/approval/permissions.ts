@@ -145,12 +145,12 @@ function toListedRules(
   ];
 }
 
-const ACTIONS = ["allow", "deny", "ask"] as const;
+const ACTIONS = ["allow", "deny", "ask", "try"] as const;
 const PERMISSIONS = ["read", "write", "execute", "fetch", "mcp"] as const;
 const MAX_PATTERN_COLUMNS = 200;
 
 /** How a rule is written by hand. */
-export const RULE_SYNTAX = "allow|deny|ask read|write|execute|fetch|mcp PATTERN";
+export const RULE_SYNTAX = "allow|deny|ask|try read|write|execute|fetch|mcp PATTERN";
 
 /** Parses `deny execute curl`; the pattern is the rest of the line. `problem` is a sentence. */
 export function readRule(text: string): { rule: PermissionRule } | { problem: string } {

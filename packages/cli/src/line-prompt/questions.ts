@@ -16,6 +16,7 @@ import {
   describeRefusedEdit,
   describeServerToolRequest,
   REASON_HEADING,
+  readTriedChanges,
   requestedPaths,
   toEscapedRequest,
   toolChange,
@@ -41,6 +42,11 @@ const SCREEN_CHARS = 1_600;
  * each answer means, and the question last. Only very long diffs are cut, with a note.
  */
 export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict): string {
+  const tried = readTriedChanges(request);
+  if (tried) {
+    const text = [...tried.lines, ...tried.diff].map(escapeLine);
+    return [describeAsking(request, verdict), "", ...indent(text.join("\n")), "", APPLY_QUESTION].join("\n");
+  }
   const { grants = [] } = verdict;
   const wish = toEscapedRequest(request, verdict);
   const refused = describeRefusedEdit(verdict);
@@ -60,17 +66,21 @@ export function formatQuestion(request: ApprovalRequest, verdict: AskedVerdict):
     ...(isEditable(request, verdict) ? ["  e  edit the command"] : []),
     "  n MESSAGE  no, with a message to the model",
     `Allow it? y (once) / ${grants.length > 0 ? "a (always) / p (always, saved) / " : ""}${
-      isEditable(request, verdict) ? "e (edit) / " : ""
-    }n: `,
+      verdict.mayTry ? "t (try first) / " : ""
+    }${isEditable(request, verdict) ? "e (edit) / " : ""}n: `,
   ].join("\n");
 }
 
+const APPLY_QUESTION = "Apply it? a (apply) / n (drop): ";
+
 /** The allowed answers, for a user whose answer was invalid. */
 export function formatHint(request: ApprovalRequest, verdict: AskedVerdict): string {
+  if (verdict.gate === "try") return "Please answer a or n.";
   const { grants = [], choices = [] } = verdict;
   const wider = choices.slice(1).map((_, index) => `a${index + 2}, p${index + 2}`);
   const answers = [
     ...(grants.length > 0 ? ["y, a, p", ...wider] : ["y"]),
+    ...(verdict.mayTry ? ["t"] : []),
     ...(isEditable(request, verdict) ? ["e"] : []),
   ];
   return `Please answer ${answers.join(", ")} or n.`;
@@ -96,13 +106,15 @@ function formatEditQuestion(command: string): string {
 /** Parses an answer; undefined if it is invalid. Only what `verdict` offers can be allowed permanently. */
 export function parseAnswer(
   line: string,
-  { grants = [], choices = [] }: AskedVerdict,
+  { grants = [], choices = [], gate, mayTry }: AskedVerdict,
 ): PersonAnswer | undefined {
+  if (gate === "try") return parseApplyAnswer(line);
   const [, word = "", message = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
   const answer = word.toLowerCase();
   if (answer === "n" || answer === "no") return reject(message);
   if (message !== "") return undefined;
   if (answer === "y" || answer === "yes") return { response: "once" };
+  if (mayTry && (answer === "t" || answer === "try")) return { response: "once", tries: true };
   if (grants.length === 0) return undefined;
   const [, letter, number = "1"] = /^(a|p|always|project)([1-9])?$/.exec(answer) ?? [];
   const choice = choices[Number(number) - 1];
@@ -110,6 +122,14 @@ export function parseAnswer(
   const scope = letter.startsWith("a") ? "session" : "project";
   const isExact = choice === undefined || choice.reach === "exact";
   return { response: "always", scope, ...(!isExact && { reach: choice.reach }) };
+}
+
+/** What was tried is dropped without ending the turn. */
+function parseApplyAnswer(line: string): PersonAnswer | undefined {
+  const answer = line.trim().toLowerCase();
+  if (answer === "a" || answer === "apply") return { response: "once" };
+  const isDropped = ["", "n", "no", "d", "drop"].includes(answer);
+  return isDropped ? { response: "reject", message: "The user dropped the changes." } : undefined;
 }
 
 /** With a message the model continues and reacts to it; without one the turn ends. */

@@ -3,8 +3,11 @@ import type { ShellLine } from "../shell-line.ts";
 import { finish, rememberExpandable, type ShellBlock, type View } from "./view.ts";
 
 /** A command that starts to run, with the mark it was typed after; times are those of the view's clock. */
-export function toShellCall({ command, isSharedWithModel }: ShellLine, startedAt: number): ShellBlock {
-  const toolName = isSharedWithModel ? "!" : "!!";
+export function toShellCall(
+  { command, isSharedWithModel, isTried }: ShellLine,
+  startedAt: number,
+): ShellBlock {
+  const toolName = isTried ? "/try" : isSharedWithModel ? "!" : "!!";
   return {
     type: "shell",
     isSharedWithModel,

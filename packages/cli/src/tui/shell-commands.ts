@@ -90,7 +90,7 @@ export class UserShell {
 
   private runLine(line: ShellLine, opened: ProjectSession, signal: AbortSignal): Promise<ToolResult> {
     const { lendTerminal } = this.deps;
-    if (lendTerminal && needsTerminal(line.command, opened.workspace.environment))
+    if (lendTerminal && !line.isTried && needsTerminal(line.command, opened.workspace.environment))
       return runInTerminal(line.command, opened, lendTerminal);
     return runShellLine(line, opened, {
       signal,

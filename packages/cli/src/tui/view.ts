@@ -96,6 +96,10 @@ export interface ApprovalDialog {
   wasEndSeen: boolean;
   /** True for a command, which can be edited instead of approved. */
   isEditable: boolean;
+  /** True for a command that can be tried first. */
+  mayTry?: boolean | undefined;
+  /** True for the changes of a command that was tried: they are applied or dropped. */
+  isTried?: boolean | undefined;
   /** Until this time (milliseconds), keys were meant for the previous screen. */
   guardedUntil: number;
   /**

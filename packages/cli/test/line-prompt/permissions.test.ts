@@ -61,7 +61,7 @@ test("a rule added at the line prompt applies at once, and no longer after its r
 test("an invalid rule at the line prompt is answered with the syntax of a rule", async () => {
   const { shown, type } = await start();
   type("/permissions forbid curl\r");
-  await shown("Write a rule as allow|deny|ask read|write|execute|fetch|mcp PATTERN");
+  await shown("Write a rule as allow|deny|ask|try read|write|execute|fetch|mcp PATTERN");
   type("/permissions\r");
   await shown("No permissions granted and no rules.");
 });

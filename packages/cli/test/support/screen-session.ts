@@ -89,7 +89,7 @@ export class ScreenSession implements AsyncDisposable {
   /** Waits for the question about `subject` and answers it. */
   async answer(subject: string, key: string): Promise<void> {
     await this.shows(subject);
-    await this.shows(/y yes|↓ or Space/);
+    await this.shows(/y yes|a apply|↓ or Space/);
     await Bun.sleep(GUARD_MS);
     this.program.send(key);
     void this.repeatTooEarly(key);

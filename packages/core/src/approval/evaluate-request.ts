@@ -2,7 +2,7 @@ import type { ApprovalRequest } from "../tool/types.ts";
 import type { ReadGrammar } from "./bash/grammar.ts";
 import { showWord } from "./bash/parse.ts";
 import { isGranted, toCallGrant } from "./grants.ts";
-import { isEverything } from "./policy.ts";
+import { hasTryRule, isEverything } from "./policy.ts";
 import {
   type ApprovalContext,
   type ApprovalVerdict,
@@ -95,8 +95,10 @@ async function evaluateExecution(
   // Another tool may have an argument of that name and use it differently.
   if (request.toolName === "bash" && typeof command === "string") {
     const verdict = await evaluateShellCommand(command, outsideSandbox === true, context);
+    const tried = await withTryRule(command, verdict, context);
     // Each time: it is out of reach once the session has ended.
-    return detach === true && verdict.action !== "deny" ? ask("shell_command", OUTLIVES) : verdict;
+    const outlives = detach === true && tried.action !== "deny" && !tried.tries;
+    return outlives ? ask("shell_command", OUTLIVES) : tried;
   }
   return evaluateCall(
     request,
@@ -106,6 +108,25 @@ async function evaluateExecution(
 }
 
 const OUTLIVES = "it would keep running with all your rights after the session has ended";
+
+/** What is only tried needs no approval before, unless a rule asks. An earlier answer of the user is stronger. */
+async function withTryRule(
+  line: string,
+  verdict: ApprovalVerdict,
+  context: ApprovalContext,
+): Promise<ApprovalVerdict> {
+  if (verdict.action === "deny" || verdict.gate === "grant" || !hasTryRule(context)) return verdict;
+  const { findTryRule } = await import("./bash/sandboxed-policy.ts");
+  const rule = findTryRule(line, context, await loadGrammar());
+  if (rule === undefined) return verdict;
+  const isAsked = verdict.action === "ask" && verdict.gate === "rule";
+  return isAsked
+    ? { ...verdict, tries: true }
+    : {
+        ...allow("rule", `the rule try execute ${JSON.stringify(rule.pattern)} lets it be tried`),
+        tries: true,
+      };
+}
 
 /** @param outsideSandbox true to run outside the sandbox. */
 async function evaluateShellCommand(

@@ -40,12 +40,13 @@ export async function decideApproval(
   }
   const mayLoseHistory = permission === "execute" && context.canRestoreHistory === false;
   // Whether a host is in the internet is evaluated in every mode.
-  const isAllowed = permission !== "fetch" && !mayLoseHistory && !hasDenial(permission, context);
+  const isTried = permission === "execute" && hasTryRule(context);
+  const isAllowed = permission !== "fetch" && !mayLoseHistory && !isTried && !hasDenial(permission, context);
   if (mode === "auto" && isAllowed) return AUTO;
   // Loaded when a request has to be evaluated, not before the first model request.
   const { evaluateRequest, evaluateHistoryLoss } = await import("./evaluate-request.ts");
   const verdict = settle(await evaluateRequest(request, context), mode);
-  if (mode !== "auto" || !mayLoseHistory || verdict.action === "deny") return verdict;
+  if (mode !== "auto" || !mayLoseHistory || verdict.action === "deny" || verdict.tries) return verdict;
   return (await evaluateHistoryLoss(request, context)) ?? verdict;
 }
 
@@ -71,6 +72,11 @@ function isReading({ permission, details }: ApprovalRequest): boolean {
 
 const AUTO = allow("auto_mode", "the mode is auto");
 
+/** True if a rule wants commands to be tried first, in every mode. */
+export function hasTryRule({ rules = [] }: Pick<ApprovalContext, "rules">): boolean {
+  return rules.some(({ action, permission }) => action === "try" && permission === "execute");
+}
+
 /** Files that a command reads fall under the rules for reading too. */
 function hasDenial(permission: PermissionRule["permission"], { rules = [] }: ApprovalContext): boolean {
   return rules.some(
@@ -88,7 +94,11 @@ function settle(verdict: ApprovalVerdict, mode: ApprovalMode): ApprovalVerdict {
     case "plan":
       return verdict;
     case "auto":
-      return { ...AUTO, ...(verdict.withholds && { withholds: verdict.withholds }) };
+      return {
+        ...AUTO,
+        ...(verdict.withholds && { withholds: verdict.withholds }),
+        ...(verdict.tries && { tries: verdict.tries }),
+      };
     case "deny":
       return { ...verdict, ...deny(verdict.gate, verdict.reason), wouldAsk: true, grants: undefined };
     default:

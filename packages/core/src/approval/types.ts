@@ -51,7 +51,9 @@ export type ApprovalGate =
   /** The mode `auto` without a rule that denies. */
   | "auto_mode"
   /** An extension of the harness makes the verdict stricter. */
-  | "extension";
+  | "extension"
+  /** What a command has changed in a view of the project, which is shown before it is applied. */
+  | "try";
 
 /** The project and the user's decisions; the same for all requests of a session. */
 export interface ApprovalContext {
@@ -113,6 +115,8 @@ export interface ApprovalVerdict {
   wouldAsk?: boolean | undefined;
   /** For reading a directory: true for a file (absolute, real) below it that must not be shown. */
   withholds?: ((path: string) => boolean) | undefined;
+  /** A rule wants the command to be tried first, whether it is allowed or asked about. */
+  tries?: true | undefined;
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;

@@ -204,7 +204,9 @@ const PermissionRuleSchema = z.strictObject({
     .describe(
       "A glob over the path from the project root, or over a command's words joined by one space; for fetch, a host; for mcp, SERVER__TOOL.",
     ),
-  action: z.enum(["allow", "deny", "ask"]).describe("The decision."),
+  action: z
+    .enum(["allow", "deny", "ask", "try"])
+    .describe("The decision; try runs a command in a view of the project and shows what it would change."),
 }) satisfies z.ZodType<PermissionRule>;
 
 const HistorySettingsSchema = z.strictObject({

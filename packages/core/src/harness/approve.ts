@@ -122,6 +122,8 @@ async function decide(
   request: ApprovalRequest,
   { context, grants, extensions = [], toolLists }: ApproveOptions,
 ): Promise<ApprovalVerdict> {
+  const { tried } = request.details ?? {};
+  if (typeof tried === "string") return { action: "ask", gate: "try", reason: tried };
   const rules = toolLists?.addRules(request, context.rules) ?? context.rules;
   const decided = await decideApproval(request, { ...context, rules, grants: await grants.list() });
   const verdict = toolLists?.relax(request, decided) ?? decided;
@@ -130,8 +132,7 @@ async function decide(
     const decision = await extension.gate?.(request);
     if (decision) verdicts.push(toVerdict(decision, context.mode));
   }
-  // Files that must not be shown stay withheld, whatever the gate says.
-  return { ...(strictest(verdicts) ?? verdict), ...(verdict.withholds && { withholds: verdict.withholds }) };
+  return { ...(strictest(verdicts) ?? verdict), ...keepLimits(verdict) };
 }
 
 /** A hook may have it asked about, or answer what would be asked about; what a rule or the mode denies stays denied. */
@@ -143,13 +144,10 @@ function withAdvice(
   if (advice === undefined) return verdict;
   if (advice.action === "ask") {
     const asked = toVerdict({ action: "ask", reason: advice.reason }, context.mode);
-    return {
-      ...(strictest([verdict, asked]) ?? verdict),
-      ...(verdict.withholds && { withholds: verdict.withholds }),
-    };
+    return { ...(strictest([verdict, asked]) ?? verdict), ...keepLimits(verdict) };
   }
-  return isAsked(verdict) && verdict.gate !== "rule"
-    ? { action: "allow", gate: "extension", reason: advice.reason }
+  return isAsked(verdict) && verdict.gate !== "rule" && verdict.gate !== "try"
+    ? { action: "allow", gate: "extension", reason: advice.reason, ...keepLimits(verdict) }
     : verdict;
 }
 
@@ -168,14 +166,14 @@ async function consult(
   const { action, reason, input, endTurn } = answer;
   if (action === "deny")
     return { response: "reject", message: `Refused by a hook: ${reason}`, ...(endTurn && { endTurn }) };
-  if (verdict.gate === "rule") return undefined;
-  const granted = { response: "once" as const, ...(verdict.withholds && { withholds: verdict.withholds }) };
+  if (verdict.gate === "rule" || verdict.gate === "try") return undefined;
+  const granted = { response: "once" as const, ...keepLimits(verdict) };
   if (input === undefined) return granted;
   const revised = revise?.(input);
   if (revised === undefined) return undefined;
   const next = await decide(revised.request, options);
   const isAllowed = next.action === "allow" || (isAsked(next) && next.gate !== "rule");
-  return isAllowed ? { ...granted, input: revised.input } : undefined;
+  return isAllowed ? { ...granted, ...keepLimits(next), input: revised.input } : undefined;
 }
 
 /** True if the user is asked, or would be if somebody could be. */
@@ -214,8 +212,14 @@ async function decideAgain(
   );
 }
 
-function pass({ withholds }: ApprovalVerdict): ApprovalResponse | ApprovalDecision {
-  return withholds ? { response: "once", withholds } : "once";
+function pass(verdict: ApprovalVerdict): ApprovalResponse | ApprovalDecision {
+  const limits = keepLimits(verdict);
+  return Object.keys(limits).length > 0 ? { response: "once", ...limits } : "once";
+}
+
+/** What holds whatever a gate, a hook or the user says: files that must not be shown, and that it is only tried. */
+function keepLimits({ withholds, tries }: ApprovalVerdict): Pick<ApprovalVerdict, "withholds" | "tries"> {
+  return { ...(withholds && { withholds }), ...(tries && { tries }) };
 }
 
 async function findNeeded(
@@ -309,7 +313,7 @@ async function put(
   const asked: AskedVerdict = {
     ...verdict,
     choices,
-    runs: await findRuns(request, options),
+    ...(await findRuns(request, options)),
     ...(input && { isEdited: true }),
     ...(revise === undefined && { isFixed: true }),
     ...(refusedEdit && { refusedEdit }),
@@ -356,18 +360,22 @@ async function conclude(
   return {
     ...decision,
     ...(isAllowed && input && { input }),
-    ...(verdict.withholds && { withholds: verdict.withholds }),
+    ...keepLimits(verdict),
   };
 }
 
 async function findRuns(
   { toolName, permission, details }: ApprovalRequest,
   { context }: ApproveOptions,
-): Promise<AskedVerdict["runs"]> {
-  if (toolName !== "bash" || permission !== "execute") return undefined;
+): Promise<Pick<AskedVerdict, "runs" | "mayTry">> {
+  if (toolName !== "bash" || permission !== "execute") return {};
   const sandbox = await context.sandboxState?.();
-  if (sandbox?.kind !== "boxed") return undefined;
-  return details?.outsideSandbox === true ? "outside_sandbox" : "in_sandbox";
+  if (sandbox?.kind !== "boxed") return {};
+  const mayTry = sandbox.wrapper.openView !== undefined && typeof details?.command === "string";
+  return {
+    runs: details?.outsideSandbox === true ? "outside_sandbox" : "in_sandbox",
+    ...(mayTry && { mayTry }),
+  };
 }
 
 async function remember(

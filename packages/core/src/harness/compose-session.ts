@@ -39,7 +39,7 @@ import type { ContextOptions } from "../session/compaction/context-window.ts";
 import type { ProjectRecall } from "../session/history/project-recall.ts";
 import { SessionManager, type SessionManagerConfig } from "../session/manager.ts";
 import { generateSessionId } from "../session/types.ts";
-import type { SharedRun, Tool } from "../tool/types.ts";
+import type { SharedRun, Tool, ToolResult } from "../tool/types.ts";
 import { createFormatting } from "../tools/formatters.ts";
 import {
   type AskUser,
@@ -74,6 +74,7 @@ import {
   chooseSummarizer,
   type WrapSessionStream,
 } from "./models.ts";
+import type { createCommandRunner, TriedCommandOptions } from "./run-command.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionCommands } from "./session-commands.ts";
 import { SessionInstructions } from "./session-instructions.ts";
@@ -186,6 +187,8 @@ export interface ComposedSession {
   redactor: SecretRedactor;
   /** The parts of the system prompt. */
   promptParts(): SystemPromptSections;
+  /** See `runTriedCommand`. */
+  tryCommand(command: string, options: TriedCommandOptions): Promise<ToolResult>;
   /** See `changeModel`. */
   changeModel(change: ModelChange): Promise<Model | undefined>;
   /** Saves everything. */
@@ -270,18 +273,19 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     contextWindow: model.contextWindow,
     offersPatches: () => knowsPatches(current.model),
   });
+  const commandOptions: Parameters<typeof createCommandRunner>[0] = {
+    tools,
+    redactor,
+    approve: options.approve,
+    beforeCall: looks.beforeCall,
+    keepOutput: (id, output) => temporaryDirectory.keep(id, output),
+    changes: () => services.checkpoints,
+    notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
+  };
   let runner: SessionScope["runCommand"] | undefined;
   const runCommand: SessionScope["runCommand"] = async (command, signal) => {
     const { createCommandRunner } = await import("./run-command.ts");
-    runner ??= createCommandRunner({
-      tools,
-      redactor,
-      approve: options.approve,
-      beforeCall: looks.beforeCall,
-      keepOutput: (id, output) => temporaryDirectory.keep(id, output),
-      changes: () => services.checkpoints,
-      notify: (level, code, message) => opened?.report({ type: "notice", level, code, message }),
-    });
+    runner ??= createCommandRunner(commandOptions);
     return runner(command, signal);
   };
   const request: NonNullable<SessionScope["request"]> = async (context, given) => {
@@ -391,6 +395,10 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...additions.flatMap(({ notices }) => notices ?? []),
     ],
     promptParts: () => prompt.current.parts,
+    async tryCommand(command, given) {
+      const { runTriedCommand } = await import("./run-command.ts");
+      return runTriedCommand(command, given, commandOptions);
+    },
     async changeModel(change) {
       const changed = await changeModelAndPrompt(session, change, { options, prompt, services });
       current = changed ?? current;
@@ -767,7 +775,7 @@ function createSessionTools(
   const { cwd, environment, loaded, currentMode, commands, ...settings } = options;
   const { currentSession, contextWindow, offersPatches } = deps;
   const { jobs, sandbox, temporaryDirectory } = commands;
-  const workspace = {
+  const workspace: Workspace = {
     cwd,
     root: loaded.projectRoot,
     environment,
@@ -782,6 +790,10 @@ function createSessionTools(
     jobs,
     noteUnseen: (process: UnseenProcess) => commands.networkUsers.addUnseen(process),
     sandboxState: sandbox.isWanted ? () => sandbox.sandboxState() : undefined,
+    async tryCommand(args, context) {
+      const { runTried } = await import("../extensions/dry-run/run-tried.ts");
+      return runTried(args, workspace, { ...context, isAttended: settings.isAttended });
+    },
   };
   const { builtinTools = true, tools = [] } = settings;
   const builtin = builtinTools

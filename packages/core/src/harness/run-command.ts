@@ -2,7 +2,7 @@ import type { AgentLoopConfig, Approve, ChangeTracker, NoticeLevel } from "../ag
 import { EMPTY_OUTPUT } from "../history.ts";
 import { executeToolCall } from "../tool/execute.ts";
 import { createToolRegistry } from "../tool/registry.ts";
-import type { ApprovalDecision, KeepOutput, Redactor, Tool } from "../tool/types.ts";
+import type { ApprovalDecision, KeepOutput, Redactor, Tool, ToolResult } from "../tool/types.ts";
 import { RefusedCommandError } from "./errors.ts";
 import type { SessionScope } from "./types.ts";
 
@@ -17,6 +17,46 @@ interface CommandRunnerOptions {
   /** Records what the command changes, so that it can be undone. */
   changes(): ChangeTracker;
   notify(level: NoticeLevel, code: string, message: string): void;
+}
+
+/** How a command that the user tries is stopped and shown. */
+export interface TriedCommandOptions {
+  signal: AbortSignal;
+  /** Receives the newest output while it runs. */
+  onUpdate?: ((latest: string) => void) | undefined;
+}
+
+/**
+ * Runs a command that the user has entered in a view of the project, and asks whether its changes are applied. That they
+ * have entered it approves the rest. Failures are error results.
+ */
+export async function runTriedCommand(
+  command: string,
+  { signal, onUpdate }: TriedCommandOptions,
+  { tools, approve, redactor, keepOutput, changes, notify }: CommandRunnerOptions,
+): Promise<ToolResult> {
+  if (!tools.some(({ name }) => name === "bash"))
+    return { output: "This session runs no commands.", isError: true };
+  const call = { type: "tool_call" as const, id: "try", name: "bash", input: { command } };
+  let isChanging = false;
+  const { message, metadata } = await executeToolCall(call, createToolRegistry(tools), {
+    signal,
+    redactor,
+    keepOutput,
+    ...(onUpdate && { onUpdate }),
+    async decide(request, asked): Promise<ApprovalDecision> {
+      if (asked) return { response: "once", tries: true };
+      const answer = await approve(request, { announce: () => call.id });
+      return typeof answer === "string" ? { response: answer } : answer;
+    },
+    async beforeChange() {
+      isChanging = true;
+      await changes().beforeChanges({ isFirst: true, notify });
+    },
+  });
+  if (isChanging) changes().afterChanges();
+  const { output, isError } = message;
+  return { output, isError, ...(metadata && { metadata }) };
 }
 
 /** See `SessionScope.runCommand`. */

@@ -195,6 +195,8 @@ export interface AskedVerdict extends ApprovalVerdict {
   choices?: readonly OfferedChoice[] | undefined;
   /** Where a shell command would run; undefined without a sandbox and for other tools. */
   runs?: "in_sandbox" | "outside_sandbox" | undefined;
+  /** True for a command that can be tried first: an answer with `tries`. */
+  mayTry?: true | undefined;
 }
 
 /** The user's answer. */

@@ -168,7 +168,8 @@ async function runValidated(
   if (decision?.response === "reject") {
     return failure(decision.message ?? "The user rejected this call.", outcomeOf(decision));
   }
-  const run = { call, registry, options, isWithheld: decision?.withholds };
+  const { withholds: isWithheld, tries: isTried } = decision ?? {};
+  const run = { call, registry, options, isWithheld, isTried };
   const input = decision?.input ?? advice?.input;
   if (input === undefined || isSameInput(input, call.input)) return runTool(tool, parsed.data, run);
   return runRevised(tool, input, run);
@@ -179,6 +180,7 @@ interface PermittedRun {
   registry: ToolRegistry;
   options: CallOptions;
   isWithheld: ToolContext["isWithheld"];
+  isTried: ToolContext["isTried"];
 }
 
 /** Whatever the outcome, the result records that the call ran with other arguments. */
@@ -203,7 +205,7 @@ async function runRevised(tool: Tool, input: Record<string, unknown>, run: Permi
 async function runTool(
   tool: Tool,
   args: Record<string, unknown>,
-  { call, registry, options, isWithheld, onStart }: PermittedRun & { onStart?: () => void },
+  { call, registry, options, isWithheld, isTried, onStart }: PermittedRun & { onStart?: () => void },
 ): Promise<EndedCall> {
   const context: ToolContext = {
     toolCallId: call.id,
@@ -215,6 +217,7 @@ async function runTool(
       return decision.input === undefined ? decision : { response: "reject" };
     },
     isWithheld,
+    isTried,
     run: options.run && { ...options.run, reject: options.reject },
     async perform(toolName, input) {
       if (!registry.find(toolName)) return undefined;

@@ -41,7 +41,8 @@ export interface PermissionRule {
    * a glob over `SERVER__TOOL`.
    */
   pattern: string;
-  action: "allow" | "deny" | "ask";
+  /** `try`: a command runs in a view of the project, and its changes are applied only if the user says so. */
+  action: "allow" | "deny" | "ask" | "try";
 }
 
 /** What would let a refused request through. */
@@ -85,6 +86,8 @@ export interface ApprovalDecision {
   input?: Record<string, unknown> | undefined;
   /** Allowed except for some of the files below it; see `ToolContext.isWithheld`. */
   withholds?: ((path: string) => boolean) | undefined;
+  /** Only with an approval of a command: it is only tried; see `ToolContext.isTried`. */
+  tries?: true | undefined;
 }
 
 /** The changes a call would make, as a unified diff for the user; undefined if none can be computed. Never rejects. */
@@ -128,6 +131,8 @@ export interface ToolContext {
    * denied or needs separate approval. Left out if there is no such file.
    */
   isWithheld?: ((path: string) => boolean) | undefined;
+  /** For a command: it runs in a view of the project, and its changes need a further approval. */
+  isTried?: true | undefined;
   /** Shows the newest output of a long-running tool; the model does not receive it. */
   onUpdate?(partialResult: string): void;
   /** For a tool whose call starts a run of its own; left out where there is none to share with. */

@@ -57,6 +57,10 @@ export function createBashTool(workspace: Workspace, options: BashToolOptions = 
     // A loop that only polls has a pause in it.
     waits: ({ command }) => typeof command === "string" && /(^|[\s;&|(])(sleep|wait)\b/.test(command),
     async execute(args, context) {
+      if (context.isTried) {
+        if (workspace.tryCommand) return workspace.tryCommand(args, context);
+        throw new Error("Not run: this session cannot try a command first.");
+      }
       // Loaded with the first command: the tool can be described to a model without it.
       const [{ runShell }, { recordPrintedFiles }] = await Promise.all([
         import("./shell/run-shell.ts"),

@@ -9,6 +9,7 @@ import type { Environment } from "../infrastructure/runtime.ts";
 import type { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import { decodeUtf8, type TextContent, type TextEncoding } from "../infrastructure/text/text-file.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { ToolContext, ToolResult } from "../tool/types.ts";
 
 /** The environment of a session's tools. All paths are absolute and real. */
 export interface Workspace {
@@ -36,6 +37,10 @@ export interface Workspace {
   redactor?: SecretRedactor | undefined;
   /** Receives what runs outside a sandbox, and so may connect unseen. */
   noteUnseen?: ((process: UnseenProcess) => void) | undefined;
+  /** Runs a command in a view of the project, and applies what it changes if the user says so. */
+  tryCommand?:
+    | ((args: { command: string; timeout?: number | undefined }, context: ToolContext) => Promise<ToolResult>)
+    | undefined;
   /** The editor in which the user works, if it takes part. */
   editor?: EditorFiles | undefined;
   /** Set in children as `DILIGENT_SESSION_ID`. */

@@ -8,6 +8,7 @@ import {
   describeServerToolRequest,
   describeTask,
   REASON_HEADING,
+  readTriedChanges,
   requestedPaths,
   toEscapedRequest,
   toolChange,
@@ -43,6 +44,8 @@ export function toApprovalDialog(
     scroll: 0,
     wasEndSeen: false,
     isEditable: requestedCommand(request) !== undefined && !verdict.isFixed,
+    ...(verdict.mayTry && { mayTry: true }),
+    ...(verdict.gate === "try" && { isTried: true }),
     guardedUntil: 0,
     ...(isElsewhere && { isUnfocused: true, hasDraft: true }),
   };
@@ -65,6 +68,11 @@ function describeSubject(request: ApprovalRequest): EscapedLine[] {
   if (command !== undefined) return toLines(escapeText(command));
   const host = describeHostRequest(request);
   if (host !== undefined) return toLines(host);
+  const tried = readTriedChanges(request);
+  if (tried) {
+    const subjects = tried.lines.map((text): EscapedLine => ({ look: "subject", text: escapeLine(text) }));
+    return [...subjects, ...tried.diff.map(toDiffLine)];
+  }
   const serverTool = describeServerToolRequest(request);
   if (serverTool !== undefined) {
     const change = toolChange(request);
@@ -238,12 +246,12 @@ function divideLine(line: string, columns: number): string[] {
 
 type AnswerableDialog = Pick<
   ApprovalDialog,
-  "hasAlways" | "isEditable" | "wasEndSeen" | "confirms" | "isUnfocused"
+  "hasAlways" | "isEditable" | "mayTry" | "isTried" | "wasEndSeen" | "confirms" | "isUnfocused"
 >;
 
 /** The possible answers on one line; `isShort` if space is short. */
 function answerTexts(
-  { hasAlways, isEditable, wasEndSeen, confirms, isUnfocused }: AnswerableDialog,
+  { hasAlways, isEditable, mayTry, isTried, wasEndSeen, confirms, isUnfocused }: AnswerableDialog,
   keymap: Keymap,
   { isShort = false } = {},
 ): string {
@@ -267,6 +275,13 @@ function answerTexts(
     const other = next && stored.length > 1 ? text("approval.focus", CHOICE_TEXTS[next.reach]) : [];
     return [...scroll, ...yes, ...other, ...text("approval.reject", "back")].join(" · ");
   }
+  if (isTried) {
+    const isEscape = keymap.keysOf("approval.reject").includes("escape");
+    const denying = [...text("approval.reject", "drop"), ...text("app.clear", "drop")];
+    const drop = isEscape ? [`${nameForPeople("escape")} drop`] : denying.slice(0, 1);
+    const apply = wasEndSeen ? text("approval.apply", "apply") : [`${scrollKeys(keymap)} to its end`];
+    return [...apply, ...drop].join(" · ");
+  }
   const no = text("approval.reject", "no");
   const reject = [
     ...(no.length > 0 ? no : text("app.clear", "no")),
@@ -280,6 +295,7 @@ function answerTexts(
   return [
     ...text("approval.once", "yes"),
     ...(hasAlways ? always : []),
+    ...(mayTry ? text("approval.try", "try first") : []),
     ...reject,
     ...(isEditable ? text("approval.edit", "edit") : []),
   ].join(" · ");
@@ -317,7 +333,9 @@ export type AnswerAction = (typeof IN_ORDER)[number];
 
 /** The key for it while a question is open, as shown to people; undefined if there is none. */
 function nameAnswerKey(action: AnswerAction, keymap: Keymap): string | undefined {
-  const key = keymap.keysOf(action).find((each) => readAnswerKey(each, keymap) === action);
+  const key = keymap
+    .keysOf(action)
+    .find((each) => readAnswerKey(each, keymap) === action || action === "approval.apply");
   return key === undefined ? undefined : nameForPeople(key);
 }
 
@@ -338,7 +356,9 @@ const IN_ORDER = [
   "approval.once",
   "approval.session",
   "approval.project",
+  "approval.try",
   "approval.edit",
+  "approval.apply",
 ] as const satisfies readonly ActionId[];
 
 /** The meaning of a key while a question is open; undefined if it has none. */

@@ -41,6 +41,7 @@ export function applyApprovalKey(view: View, asked: ApprovalDialog, pressed: Pre
   if (step !== undefined)
     return { view: { ...view, dialog: scrollTo(dialog, dialog.scroll + step, context) }, effects: [] };
   if (action === "app.clear") return rejectAndStop(view);
+  if (dialog.isTried) return applyOrDrop({ ...view, dialog }, dialog, pressed);
   if (dialog.confirms) return applyConfirmation(view, dialog, { action, pressed });
   if (action === "approval.reject") return rejectAndStop(view);
   if (action === "approval.rejectWithMessage")
@@ -81,6 +82,15 @@ function applyConfirmation(view: View, dialog: ApprovalDialog, { action, pressed
   });
 }
 
+/** What was tried is applied by its own key, whatever that key means in other questions, and dropped by denying. */
+function applyOrDrop(view: View, { wasEndSeen }: ApprovalDialog, pressed: Pressed): KeyOutcome {
+  const { key, context } = pressed;
+  if (context.keymap.matches(key.name, "approval.reject"))
+    return answer(view, { response: "reject", message: "The user dropped the changes." });
+  if (!context.keymap.matches(key.name, "approval.apply")) return { view, effects: [] };
+  return wasEndSeen ? answer(view, { response: "once" }) : hintAtEnd(view, pressed);
+}
+
 function scrollStep(action: AnswerAction | undefined, page: number): number | undefined {
   switch (action) {
     case "list.up":
@@ -100,7 +110,9 @@ function scrollStep(action: AnswerAction | undefined, page: number): number | un
 function applyConsent(view: View, dialog: ApprovalDialog, { action, pressed }: Meant): KeyOutcome {
   const scope = scopeOf(dialog, action);
   const wantsEdit = dialog.isEditable && action === "approval.edit";
-  if (action !== "approval.once" && scope === undefined && !wantsEdit) return { view, effects: [] };
+  const wantsTrial = dialog.mayTry === true && action === "approval.try";
+  if (action !== "approval.once" && scope === undefined && !wantsEdit && !wantsTrial)
+    return { view, effects: [] };
   if (!dialog.wasEndSeen) return hintAtEnd(view, pressed);
   if (scope !== undefined) {
     const { key, context } = pressed;
@@ -108,7 +120,7 @@ function applyConsent(view: View, dialog: ApprovalDialog, { action, pressed }: M
   }
   if (wantsEdit)
     return { view: { ...view, dialog: { ...dialog, isEditing: true } }, effects: [{ type: "editCommand" }] };
-  return answer(view, { response: "once" });
+  return answer(view, { response: "once", ...(wantsTrial && { tries: true }) });
 }
 
 function hintAtEnd(view: View, { context }: Pressed): KeyOutcome {

@@ -360,7 +360,10 @@ function rendererOf(
   block: CallBlock,
   { renderers }: Pick<ToolRenderContext, "renderers"> = {},
 ): ToolRenderer {
-  if (block.type === "shell") return block.isSharedWithModel ? sharedShell : privateShell;
+  if (block.type === "shell") {
+    const isPlain = block.isSharedWithModel || block.call.toolName === "/try";
+    return isPlain ? sharedShell : privateShell;
+  }
   const { toolName } = block.call;
   const added = renderers?.get(toolName);
   return RENDERERS.get(toolName) ?? (added ? toRenderer(added) : generic);

@@ -3,7 +3,7 @@ import { AGENTS } from "./agent-commands.ts";
 import { COMPACT, PIN } from "./compact-commands.ts";
 import { EVIDENCE } from "./evidence-command.ts";
 import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
-import { JOBS } from "./job-commands.ts";
+import { JOBS, TRY } from "./job-commands.ts";
 import { NETWORK } from "./network-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
 import { RULES } from "./rules-command.ts";
@@ -18,7 +18,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT, PIN],
   ...[MODEL, THINKING, CONTEXT, COST, NETWORK, EVIDENCE, STATUS],
   ...[INIT, KNOWLEDGE, RULES, AGENTS, JOBS],
-  ...[DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
+  ...[TRY, DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
   ...[SETTINGS, CONFIG, LOGIN, LOGOUT, PERMISSIONS, TRUST, RELOAD],
   ...[KEYS, HISTORY, EDITOR, QUIT],
 ];

@@ -55,3 +55,12 @@ function toLines(job: Job, columns: number): string[] {
     ...(last === "" ? [] : [INDENT + toSingleLine(`> ${last}`, columns - INDENT.length)]),
   ];
 }
+
+/** `/try COMMAND`: a typed line runs as the user's shell command does (`shell-line.ts`); here nothing follows it. */
+export const TRY: SlashCommand = {
+  name: "try",
+  description: "Run a shell command in a view of the project, then apply or drop what it changed",
+  argumentHint: "COMMAND",
+  isAlwaysPossible: true,
+  run: () => Promise.reject(new Error("Type /try and a shell command at the prompt: /try npm run format")),
+};

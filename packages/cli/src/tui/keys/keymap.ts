@@ -34,6 +34,8 @@ export const ACTIONS = {
   "approval.project": { keys: ["p"], label: "Allow always, in this project" },
   "approval.reject": { keys: ["n", "escape"], label: "Deny and end the turn" },
   "approval.rejectWithMessage": { keys: ["m"], label: "Deny with a message to the model" },
+  "approval.try": { keys: ["t"], label: "Try the command in a view of the project first" },
+  "approval.apply": { keys: ["a"], label: "Apply what a command has changed in a view" },
   "approval.edit": { keys: ["e"], label: "Edit the command" },
   "approval.pageDown": { keys: ["space"], label: "Page down in the question" },
   "list.up": { keys: ["up", "ctrl+p"], label: "Up" },
@@ -98,7 +100,7 @@ interface KeyConflict {
   actions: readonly [string, string];
 }
 
-type KeyScope = "prompt" | "approval" | "list";
+type KeyScope = "prompt" | "approval" | "apply" | "list";
 
 // An open approval can also be scrolled, and left like everything else.
 const ALSO_IN_APPROVALS = /^list\.(?:up|down|page)|^app\.(?:clear|redraw)$/;
@@ -126,6 +128,8 @@ export function allActions(): { id: string; keys: readonly string[]; label: stri
 function placesOf(id: string): KeyScope[] {
   if (id === "app.suspend") return ["prompt", "approval", "list"];
   const also: KeyScope[] = ALSO_IN_APPROVALS.test(id) ? ["approval"] : [];
+  // Asked by a question of its own, in which the keys of other answers mean nothing.
+  if (id === "approval.apply") return ["apply"];
   if (id.startsWith("approval.")) return ["approval"];
   return [isAction(id) && id.startsWith("list.") ? "list" : "prompt", ...also];
 }

@@ -87,7 +87,7 @@ describe("/permissions", () => {
     await typed.press("enter", ..."forbid curl", "enter");
     expect([typed.dialog?.input?.text, typed.view.hint]).toEqual([
       "forbid curl",
-      "Write a rule as allow|deny|ask read|write|execute|fetch|mcp PATTERN, for example: deny execute curl",
+      "Write a rule as allow|deny|ask|try read|write|execute|fetch|mcp PATTERN, for example: deny execute curl",
     ]);
     await typed.press("escape", "escape");
     await typed.run("/permissions ask execute git push *");

@@ -61,7 +61,7 @@ const todo = z.object({
   activeForm: z.string().optional(),
 });
 const permission = z.string().describe("read, write, execute, mcp or fetch.");
-const rule = z.object({ permission, pattern: z.string(), action: z.enum(["allow", "deny", "ask"]) });
+const rule = z.object({ permission, pattern: z.string(), action: z.enum(["allow", "deny", "ask", "try"]) });
 
 const call = { itemId: z.string(), toolCallId: z.string(), toolName: z.string() };
 

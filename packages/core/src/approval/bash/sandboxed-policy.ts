@@ -1,7 +1,14 @@
 import { findRealPath } from "../../infrastructure/fs/real-path.ts";
 import { type Grant, isGranted } from "../grants.ts";
 import { findCommandRule, type RuleWords, toRuleCommand } from "../rules.ts";
-import { type ApprovalContext, type ApprovalVerdict, allow, ask, verdictOf } from "../types.ts";
+import {
+  type ApprovalContext,
+  type ApprovalVerdict,
+  allow,
+  ask,
+  type PermissionRule,
+  verdictOf,
+} from "../types.ts";
 import { evaluateCommand } from "./command-policy.ts";
 import type { ReadGrammar } from "./grammar.ts";
 import { readCommand } from "./parse.ts";
@@ -105,6 +112,16 @@ export function evaluateOutsideCommand(
     grants: [grant],
     commands: readWords(line, readGrammar),
   };
+}
+
+/** The rule by which a part of a line is tried first; undefined if there is none. */
+export function findTryRule(
+  line: string,
+  { rules = [] }: ApprovalContext,
+  readGrammar: ReadGrammar,
+): PermissionRule | undefined {
+  const matching = readWords(line, readGrammar).map((words) => findCommandRule(toRuleCommand(words), rules));
+  return matching.find((rule) => rule?.action === "try");
 }
 
 /** The commands of a line, whether it is plain or not. */

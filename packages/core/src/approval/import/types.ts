@@ -41,7 +41,7 @@ export function toFields(value: unknown): Fields {
 /** The patterns that a rule of another agent becomes, or why it becomes none. */
 export type Conversion = { patterns: readonly string[]; remark?: string } | { reason: string };
 
-const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+const STRICTNESS = { allow: 0, try: 1, ask: 2, deny: 3 } as const;
 
 /** For agents whose strictest rule decides: in our order, in which the last one does. */
 export function strictestLast(rules: readonly ForeignRule[]): ForeignRule[] {
