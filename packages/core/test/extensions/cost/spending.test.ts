@@ -63,4 +63,33 @@ describe("spending", () => {
     expect(cost).toBeGreaterThanOrEqual(1);
     expect(cost).toBeLessThan(1.3);
   });
+
+  test("by two programs at the same time exceeds a limit by one request at most", async () => {
+    const program = join(import.meta.dir, "../../support/spend-side-by-side.ts");
+    const programs = [1, 2, 3].map(() =>
+      Bun.spawn([process.execPath, program, home], { stdout: "pipe", stderr: "inherit" }),
+    );
+    const outputs = await Promise.all(programs.map(({ stdout }) => new Response(stdout).text()));
+    expect(outputs.map((text) => text.trim().split("\n").at(-1))).toEqual(["limit", "limit", "limit"]);
+    const requests = outputs.join("").match(/sent/g)?.length ?? 0;
+    // Each costs 0.3 of 1.
+    expect(requests).toBe(4);
+  }, 60_000);
+
+  test("that a killed program has announced holds nobody up", async () => {
+    const program = join(import.meta.dir, "../../support/spend-side-by-side.ts");
+    const killed = Bun.spawn([process.execPath, program, home, "hang"], { stdout: "pipe" });
+    const reader = killed.stdout.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("sent\n");
+    const spending = open({ project: 1 });
+    let isAdmitted = false;
+    const admitted = spending.admit(0.6, signal).then((release) => {
+      isAdmitted = true;
+      return release;
+    });
+    await Bun.sleep(120);
+    expect(isAdmitted).toBe(false);
+    killed.kill("SIGKILL");
+    (await admitted)();
+  }, 60_000);
 });
