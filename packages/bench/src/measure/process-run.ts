@@ -8,6 +8,8 @@ export interface TimedProgram {
   environment: Readonly<Record<string, string>>;
   /** Default: one minute. */
   timeLimitMs?: number;
+  /** The exit codes of a success; only 0 by default. */
+  exitCodes?: readonly number[];
   /** Called as soon as it runs. */
   onStart?(pid: number): void;
 }
@@ -50,7 +52,7 @@ export async function runProcess({ argv, cwd, environment, ...options }: TimedPr
     await child.exited;
     const wallMs = performance.now() - startedAt;
     const [stdout, stderr] = await output;
-    assertSuccess(argv, child, stderr);
+    assertSuccess(argv, child, { stderr, exitCodes: options.exitCodes ?? [0] });
     return { startedAt, wallMs, cpuMs: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000, stdout };
   } finally {
     timer.stop();
@@ -72,9 +74,9 @@ function endAfter({ pid }: Bun.Subprocess, timeLimitMs: number): { stop(): void 
 function assertSuccess(
   argv: readonly string[],
   { exitCode, signalCode }: Bun.Subprocess,
-  stderr: string,
+  { stderr, exitCodes }: { stderr: string; exitCodes: readonly number[] },
 ): void {
-  if (exitCode === 0) return;
+  if (exitCode !== null && exitCodes.includes(exitCode)) return;
   const end = signalCode === null ? `exit code ${exitCode}` : signalCode;
   throw new Error(`${argv.join(" ")} ended with ${end}:\n${stderr.slice(-SHOWN_CHARS).trim()}`);
 }
