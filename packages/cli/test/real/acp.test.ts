@@ -44,6 +44,35 @@ const DEFINITIONS: Readonly<Record<string, readonly [params: string, result?: st
   "session/request_permission": ["RequestPermissionRequest"],
 };
 
+/** What the program sends to the client by itself. */
+const FROM_AGENT: ReadonlySet<string> = new Set([
+  ...["fs/read_text_file", "fs/write_text_file", "elicitation/create"],
+  ...["session/update", "session/request_permission"],
+]);
+
+function readLines(text: string): Line[] {
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+}
+
+/** The lines that do not match the schema; `sent` has the requests that they answer. */
+function findInvalid(lines: readonly Line[], sent: readonly Line[]): { line: Line; problem: unknown }[] {
+  const schema = compileSchema();
+  return lines.flatMap((line): { line: Line; problem: unknown }[] => {
+    const request =
+      line.method === undefined ? sent.find(({ id, method }) => method && id === line.id) : line;
+    const [params, result] = DEFINITIONS[request?.method ?? ""] ?? [];
+    const definition = line.method === undefined ? result : params;
+    const validate = schema.getSchema(`acp#/$defs/${definition}`);
+    if (!validate) return [{ line, problem: "unknown" }];
+    return validate(line.method === undefined ? line.result : line.params)
+      ? []
+      : [{ line, problem: validate.errors }];
+  });
+}
+
 test("the official client runs a session, and every line is valid by the protocol's schema", async () => {
   const call = (name: string, input: object) => ({ toolCalls: [{ name, input }] });
   const turns = [
@@ -133,22 +162,45 @@ test("the official client runs a session, and every line is valid by the protoco
   expect(await child.exited).toBe(0);
   await closed;
 
-  const schema = compileSchema();
-  const lines: Line[] = (await received)
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-  const problems = lines.flatMap((line): { line: Line; problem: unknown }[] => {
-    const request =
-      line.method === undefined ? sent.find(({ id, method }) => method && id === line.id) : line;
-    const [params, result] = DEFINITIONS[request?.method ?? ""] ?? [];
-    const definition = line.method === undefined ? result : params;
-    const validate = schema.getSchema(`acp#/$defs/${definition}`);
-    if (!validate) return [{ line, problem: "unknown" }];
-    return validate(line.method === undefined ? line.result : line.params)
-      ? []
-      : [{ line, problem: validate.errors }];
-  });
-  expect(problems).toEqual([]);
+  const lines = readLines(await received);
+  expect(findInvalid(lines, sent)).toEqual([]);
   expect(lines.length).toBeGreaterThan(30);
 });
+
+test("a client that others have written runs a prompt, and every line is valid by the protocol's schema", async () => {
+  place.write("client/package.json", { private: true });
+  const client = join(place.project, "client");
+  const added = Bun.spawnSync([process.execPath, "add", "--exact", "--ignore-scripts", "acpx@0.19.1"], {
+    cwd: client,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  if (added.exitCode !== 0) throw new Error(`The package cannot be installed: ${added.stderr}`);
+  const patch = "*** Begin Patch\n*** Add File: patched.txt\n+by patch\n*** End Patch";
+  const turns = [
+    { toolCalls: [{ name: "bash", input: { command: "echo hi > made.txt" } }] },
+    { toolCalls: [{ name: "apply_patch", input: { patch } }] },
+    { text: "Done." },
+  ];
+  place.write("script.json", { version: 1, turns });
+  place.configure({ sandbox: "off", model: `scripted/${join(place.project, "script.json")}` });
+  const agent = join(place.project, "agent.sh");
+  const recorded = join(place.top, "lines");
+  writeFileSync(agent, `#!/bin/sh\n"${PROGRAM}" acp | tee "${recorded}"\n`, { mode: 0o755 });
+  const program = [process.execPath, join(client, "node_modules", ".bin", "acpx")];
+  const options = ["--agent", agent, "--approve-all", "--cwd", place.project, "--format", "json"];
+  const run = Bun.spawnSync([...program, ...options, "exec", "go"], {
+    cwd: place.project,
+    env: bareEnvironment(place),
+    stderr: "pipe",
+    timeout: 60_000,
+  });
+  expect([run.exitCode, run.stderr.toString()]).toEqual([0, expect.any(String)]);
+  const read = (name: string) => readFileSync(join(place.project, name), "utf8");
+  expect([read("made.txt"), read("patched.txt")]).toEqual(["hi\n", "by patch\n"]);
+  const lines = readLines(readFileSync(recorded, "utf8"));
+  expect(lines.flatMap(({ method }) => method ?? [])).toContain("fs/write_text_file");
+  // The client prints the lines of both sides; answers of ours are like their requests.
+  const sent = readLines(run.stdout.toString()).filter(({ method }) => method && !FROM_AGENT.has(method));
+  expect(findInvalid(lines, sent)).toEqual([]);
+}, 180_000);
