@@ -41,8 +41,8 @@ describe.skipIf(problem !== undefined)(
 describe.skipIf(problem !== undefined)("a command of the user", () => {
   test("does not see what a background process has just created", async () => {
     const place = await makeBoxedProject();
-    await place.run("(sleep 0.2; echo CANARY > CLAUDE.md; sleep 60) > /dev/null 2>&1 &");
-    await Bun.sleep(400);
+    await place.run("(sleep 0.2; echo CANARY > CLAUDE.md; touch made; sleep 60) > /dev/null 2>&1 &");
+    while (place.text("project/made") === undefined) await Bun.sleep(5);
     const { output } = await runUserCommand("ls", place.workspace, { signal: new AbortController().signal });
     expect(output).not.toMatch(/^CLAUDE/m);
     expect(output).toContain("CLAUDE.md was moved to");
