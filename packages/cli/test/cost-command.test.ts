@@ -86,6 +86,23 @@ describe("diligent cost", () => {
 });
 
 describe("diligent usage", () => {
+  test("knows the prices of tools that the configuration states", async () => {
+    await say("look");
+    const [id] = sessionIds(place);
+    const path = join(place.project, ".diligent", "sessions", `${id}.jsonl`);
+    // As a server of the user's own would have answered.
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll("scripted/script.json", "local/own"));
+    const readTool = async () => {
+      const rows: { key: string; cost: number | null }[] = await runJson("usage", "--by", "tool", "--json");
+      return rows.find(({ key }) => key === "ls")?.cost;
+    };
+    expect(await readTool()).toBeNull();
+    const server = { baseUrl: "http://127.0.0.1:9/v1", models: ["own"] };
+    const models = [{ id: "local/own", ...PRICE }];
+    place.configure({ provider: { compatible: { local: server } }, models });
+    expect(await readTool()).toBeGreaterThan(0);
+  });
+
   test("adds up the sessions of all projects by day, project, model and tool", async () => {
     await say("look");
     const other = join(place.home, "other");

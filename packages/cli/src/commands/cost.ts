@@ -1,7 +1,8 @@
-import { type CostReport, readWithChildren, reportCost } from "@diligent/core/cost";
-import { findKnownModel, type SessionInfo } from "@diligent/core/run";
+import { type CostReport, type FindPrice, readWithChildren, reportCost } from "@diligent/core/cost";
+import type { SessionInfo } from "@diligent/core/run";
 import { SessionFileError } from "@diligent/core/sessions";
 import { formatCostReport } from "../cost/format-cost.ts";
+import { openPrices } from "../cost/open-prices.ts";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { findShownSession } from "../session/find-shown-session.ts";
@@ -27,7 +28,7 @@ export async function runCost(rest: readonly string[], io: CliIo, directory?: st
   const cwd = resolveDirectory(directory, io.cwd);
   const session = await findShownSession(reference, cwd, io);
   const redactor = openSavedRedactor(cwd, io.environment);
-  const report = redactor.redact(await readReport(session));
+  const report = redactor.redact(await readReport(session, await openPrices(cwd, io.environment)));
   if (format === "json") {
     const { total, requests, breaks } = report;
     io.stdout.write(toJsonText({ total, requests, breaks }));
@@ -45,9 +46,9 @@ export async function runCost(rest: readonly string[], io: CliIo, directory?: st
   return EXIT_SUCCESS;
 }
 
-async function readReport(session: SessionInfo | undefined): Promise<CostReport> {
+async function readReport(session: SessionInfo | undefined, findPrice: FindPrice): Promise<CostReport> {
   const files = session ? await orUsageError(() => readWithChildren(session.path), SessionFileError) : [];
-  return reportCost(files, findKnownModel);
+  return reportCost(files, findPrice);
 }
 
 function describe({ id, name, firstUserMessage }: SessionInfo): string {

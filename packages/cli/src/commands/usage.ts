@@ -1,8 +1,8 @@
 import { USAGE_GROUPS, type UsageGroup, UsageReport, type UsageRow } from "@diligent/core/cost";
 import { resolvePaths } from "@diligent/core/light";
-import { findKnownModel } from "@diligent/core/run";
 import { listSessions, readSessionFile } from "@diligent/core/sessions";
 import { formatUsage } from "../cost/format-usage.ts";
+import { openPrices } from "../cost/open-prices.ts";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { listKnownProjects, openSessionIndex } from "../session/known-projects.ts";
@@ -45,7 +45,7 @@ interface UsageQuery {
 }
 
 async function collect({ by, since, cwd }: UsageQuery, io: CliIo): Promise<UsageRow[]> {
-  const report = new UsageReport({ by, since, findPrice: findKnownModel });
+  const report = new UsageReport({ by, since, findPrice: await openPrices(cwd, io.environment) });
   const index = await openSessionIndex(io);
   const projects = await listKnownProjects(cwd, io, index);
   index?.close();

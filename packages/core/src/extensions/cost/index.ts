@@ -3,6 +3,7 @@ export {
   type BreakCost,
   type CostReport,
   type CountedSession,
+  type FindPrice,
   listRequests,
   type RequestCost,
   reportCost,
