@@ -30,9 +30,13 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   glob: "search",
   ls: "search",
   recall: "search",
+  lsp: "search",
   web_fetch: "fetch",
   todo: "think",
 };
+
+// The texts of their files are in no argument.
+const SHOWN_AS_DIFF: ReadonlySet<string> = new Set(["apply_patch", "lsp"]);
 
 /** How a call appears in the editor. */
 export interface ShownCall {
@@ -63,7 +67,7 @@ export function describeCall(
   const isCommand = toolName === "bash" && typeof about === "string";
   return {
     title: isCommand ? `${about}` : about === undefined ? toolName : `${toolName}: ${about}`,
-    kind: KINDS[toolName] ?? "other",
+    kind: toolName === "lsp" && values.get("action") === "rename" ? "edit" : (KINDS[toolName] ?? "other"),
     locations:
       place === undefined
         ? findPatched(values.get("patch")).map((path) => ({ path: resolve(cwd, path) }))
@@ -144,7 +148,7 @@ export class SessionUpdates {
         ];
       case "tool_end": {
         const { toolCallId, toolName, output, isError, input, metadata } = event;
-        const diff = toolName === "apply_patch" && !isError ? metadata?.diff : undefined;
+        const diff = SHOWN_AS_DIFF.has(toolName) && !isError ? metadata?.diff : undefined;
         return [
           {
             sessionUpdate: "tool_call_update",

@@ -165,6 +165,21 @@ const applyPatch: ToolRenderer = {
   },
 };
 
+/** `lsp rename total → sum, src/a.ts · +3 −3` and the diff of all files, or the answer to a question. */
+const lsp: ToolRenderer = {
+  ...edit,
+  title(call, { cwd }) {
+    const [action = "?", name, newName, path] = ["action", "query", "new_name", "file_path"].map(
+      (argument) => call.text(argument) || undefined,
+    );
+    const what = [action, name, ...(action === "rename" && newName ? [`→ ${newName}`] : [])];
+    const where = path === undefined ? "" : `${name === undefined ? " " : ", "}${showPath(path, cwd)}`;
+    return what.filter((word) => word !== undefined).join(" ") + where;
+  },
+  answer: (call, context) =>
+    (call.metadataText("diff") === undefined ? generic : edit).answer?.(call, context) ?? [],
+};
+
 /** `todo 2 of 5 done`; the list itself is above the prompt. */
 const todo: ToolRenderer = {
   title(call) {
@@ -329,7 +344,7 @@ const task: ToolRenderer = {
 const RENDERERS: ReadonlyMap<string, ToolRenderer> = new Map(
   Object.entries({
     ...{ add_knowledge: addKnowledge, bash, edit, glob, grep, ls, read, write },
-    ...{ apply_patch: applyPatch, todo, task, job_output: job, job_kill: job, web_fetch: webFetch },
+    ...{ apply_patch: applyPatch, lsp, todo, task, job_output: job, job_kill: job, web_fetch: webFetch },
   }),
 );
 

@@ -310,3 +310,29 @@ describe("a task call", () => {
     ]);
   });
 });
+
+describe("a call of the language server", () => {
+  const input = { action: "rename", file_path: "src/a.ts", line: 1, query: "total", new_name: "sum" };
+
+  test("that renames shows both names, and the diff of all files", () => {
+    const diff = "--- src/a.ts\n+++ src/a.ts\n@@ -1,1 +1,1 @@\n-total;\n+sum;\n";
+    const output = "Renamed to sum in 1 place.\nApplied the patch:\nM src/a.ts (1 hunk)";
+    expect(render(toolCall("lsp", input, { output, metadata: { diff, added: 1, removed: 1 } }))).toEqual([
+      "✓ lsp rename total → sum, src/a.ts · +1 −1",
+      "  1 - total;",
+      "  1 + sum;",
+    ]);
+  });
+
+  test("that asks shows the question, and the beginning of the answer", () => {
+    const output = "src/a.ts:1:7\nsrc/b.ts:2:1";
+    expect(render(toolCall("lsp", { ...input, action: "references" }, { output }))).toEqual([
+      "✓ lsp references total, src/a.ts",
+      "  src/a.ts:1:7",
+      "  src/b.ts:2:1",
+    ]);
+    expect(render(toolCall("lsp", { action: "symbols", file_path: "src/a.ts" }))).toEqual([
+      "• lsp symbols src/a.ts",
+    ]);
+  });
+});
