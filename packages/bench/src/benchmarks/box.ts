@@ -124,7 +124,8 @@ async function slowCallMs(session: CommandSession): Promise<number> {
   return quantile(values, 0.95);
 }
 
-async function callMs({ tool, sandbox }: CommandSession): Promise<number> {
+/** One call of a command that does nothing, in ms. */
+export async function callMs({ tool, sandbox }: CommandSession): Promise<number> {
   const args = tool.parameters.parse({ command: "true" });
   const signal = AbortSignal.timeout(60_000);
   const begin = performance.now();

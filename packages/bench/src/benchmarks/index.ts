@@ -15,6 +15,7 @@ import { append, list, resume, search } from "./session-files.ts";
 import { skills } from "./skills.ts";
 import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
 import { subagents } from "./subagents.ts";
+import { dryRun } from "./try.ts";
 import { unasked } from "./unasked.ts";
 
 /** All benchmarks, in execution order. */
@@ -36,6 +37,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   unasked,
   checkpoint,
   box,
+  dryRun,
   jobs,
   subagents,
   evidence,
