@@ -4,12 +4,16 @@ import type { LoadedConfig } from "../config/loader.ts";
 import type { ProjectTrust } from "../config/trust-items.ts";
 import type { SessionAgents } from "../extensions/agents/session-agents.ts";
 import type { AgentCall, AgentSession } from "../extensions/agents/task-tool.ts";
+import { createCost } from "../extensions/cost/extension.ts";
 import { COMMAND_LOCATIONS, hasDefinitions, SKILL_LOCATIONS } from "../extensions/definitions/directories.ts";
 import type { ActivePlugins } from "../extensions/definitions/plugin.ts";
+import { createEvidence } from "../extensions/evidence/extension.ts";
 import type { CheckKind } from "../extensions/evidence/types.ts";
 import { mayHaveHooks } from "../extensions/hooks/hook-files.ts";
 import { mayHaveServers } from "../extensions/language-servers/known-servers.ts";
 import { mayHavePlugins } from "../extensions/plugins/plugin-paths.ts";
+import { openRules } from "../extensions/rules/extension.ts";
+import { createRuns } from "../extensions/runs/extension.ts";
 import { type Environment, sleep } from "../infrastructure/runtime.ts";
 import type { SessionManager } from "../session/manager.ts";
 import type { Harness, HarnessExtension, SessionAddition, SessionScope } from "./types.ts";
@@ -51,7 +55,10 @@ export interface ExtensionLoader {
 
 const SETTLE_MS = 1_000;
 
-/** In the order in which their tools and prompt sections appear. */
+/**
+ * In the order in which their tools and prompt sections appear. What every session has is imported above: a file that is
+ * always loaded takes longer by itself.
+ */
 const LOADERS: readonly ExtensionLoader[] = [
   {
     name: "plugins",
@@ -96,7 +103,7 @@ const LOADERS: readonly ExtensionLoader[] = [
     name: "cost",
     isWanted: () => true,
     load: async ({ environment, loaded, isPersistent }) =>
-      (await import("../extensions/cost/extension.ts")).createCost({
+      createCost({
         budget: loaded.config.budget,
         isKept: isPersistent,
         environment,
@@ -106,7 +113,7 @@ const LOADERS: readonly ExtensionLoader[] = [
   {
     name: "runs",
     isWanted: ({ isPersistent, hasBuiltinTools }) => isPersistent && hasBuiltinTools,
-    load: async () => (await import("../extensions/runs/extension.ts")).createRuns(),
+    load: async () => createRuns(),
   },
   {
     name: "review",
@@ -141,13 +148,13 @@ const LOADERS: readonly ExtensionLoader[] = [
   {
     name: "rules",
     isWanted: () => true,
-    load: async (place) => (await import("../extensions/rules/extension.ts")).openRules(place),
+    load: openRules,
   },
   {
     name: "evidence",
     isWanted: () => true,
     load: async ({ loaded, requiredEvidence }) =>
-      (await import("../extensions/evidence/extension.ts")).createEvidence({
+      createEvidence({
         checks: loaded.config.checks,
         required: requiredEvidence,
       }),
