@@ -78,37 +78,59 @@ function toParts(words: readonly string[], common: ReadonlySet<number>): LinePar
  */
 type DiffLine =
   | { type: "same" | "added" | "removed"; number: number; text: string }
+  /** The name of the file to which the lines after it belong. */
+  | { type: "file"; text: string }
   /** Marks lines left out between two hunks. */
   | { type: "gap" }
   /** A note of the diff itself, such as a missing line end. */
   | { type: "note"; text: string };
 
-/** The lines of a unified diff of one file. Lines outside the diff are dropped. */
+/** The lines of a unified diff; where it is one of several files, each begins with its name. Other lines are dropped. */
 export function parseDiff(diff: string): DiffLine[] {
   const lines: DiffLine[] = [];
+  const given = diff.split("\n");
   let [oldNumber, newNumber] = [0, 0];
+  // What is missing of the hunk: a removed line may look like the header of a file.
+  let [oldLeft, newLeft] = [0, 0];
   let isInHunk = false;
-  for (const line of diff.split("\n")) {
+  let files = 0;
+  let firstName = "";
+  for (const [index, line] of given.entries()) {
     const start = HUNK.exec(line);
-    if (start) {
+    const text = line.slice(1);
+    if (line.startsWith("--- ") && given[index + 1]?.startsWith("+++ ") && oldLeft <= 0 && newLeft <= 0) {
+      const name = line.slice("--- ".length);
+      files += 1;
+      if (files === 1) firstName = name;
+      else lines.push({ type: "file", text: name });
+      isInHunk = false;
+    } else if (start) {
       if (isInHunk) lines.push({ type: "gap" });
-      [oldNumber, newNumber] = [Number(start[1]), Number(start[2])];
+      [oldNumber, newNumber] = [Number(start[1]), Number(start[3])];
+      [oldLeft, newLeft] = [Number(start[2] ?? 1), Number(start[4] ?? 1)];
       isInHunk = true;
     } else if (isInHunk) {
-      const text = line.slice(1);
-      if (line.startsWith("+")) lines.push({ type: "added", number: newNumber++, text });
-      else if (line.startsWith("-")) lines.push({ type: "removed", number: oldNumber++, text });
-      else if (line.startsWith("\\")) lines.push({ type: "note", text: text.trim() });
-      else if (line.startsWith(" ")) {
+      if (line.startsWith("+")) {
+        lines.push({ type: "added", number: newNumber++, text });
+        newLeft--;
+      } else if (line.startsWith("-")) {
+        lines.push({ type: "removed", number: oldNumber++, text });
+        oldLeft--;
+      } else if (line.startsWith("\\")) {
+        lines.push({ type: "note", text: text.trim() });
+        // A note about what is left out ends the hunk.
+        if (!NO_LINE_END.test(line)) [oldLeft, newLeft] = [0, 0];
+      } else if (line.startsWith(" ")) {
         lines.push({ type: "same", number: newNumber++, text });
-        oldNumber++;
+        [oldNumber, oldLeft, newLeft] = [oldNumber + 1, oldLeft - 1, newLeft - 1];
       }
     }
   }
-  return lines;
+  return files > 1 ? [{ type: "file", text: firstName }, ...lines] : lines;
 }
 
-const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+const NO_LINE_END = /^\\ No newline/;
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 // Each of them may be compared with each.
 const MAX_COMPARED = 12;
@@ -124,7 +146,7 @@ interface DiffOptions {
 }
 
 /**
- * A unified diff of one file, safe and without tabs, as lines with numbers, signs and colours; changed words
+ * A unified diff, safe and without tabs, as lines with numbers, signs and colours; changed words
  * are highlighted.
  */
 export function renderDiff(diff: string, options: DiffOptions): string[] {
@@ -193,6 +215,7 @@ function renderLine(
 ): string[] {
   const blank = " ".repeat(digits);
   if (line.type === "gap") return [theme.dim(`${blank} ⋯`)];
+  if (line.type === "file") return [fitLine(theme.dim(line.text), width)];
   if (line.type === "note") return [fitLine(theme.dim(`${blank} ${line.text}`), width)];
   const { sign, paint } = LINE_STYLES[line.type](theme);
   const text = (parts ?? [{ text: line.text, isChanged: false }])

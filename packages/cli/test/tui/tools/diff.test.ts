@@ -5,6 +5,20 @@ import { createTheme } from "../../../src/tui/theme.ts";
 const options = { width: 40, theme: createTheme({ color: false }), maxLines: 100 };
 
 describe("parseDiff()", () => {
+  test("names the files of a diff of several ones, but takes no line of a file for such a name", () => {
+    const diff =
+      "--- a.ts\n+++ a.ts\n@@ -1,2 +1,2 @@\n--- x\n+++ y\n same\n--- b.ts\n+++ b.ts\n@@ -4,1 +4,1 @@\n-one\n+two\n";
+    expect(parseDiff(diff)).toEqual([
+      { type: "file", text: "a.ts" },
+      { type: "removed", number: 1, text: "-- x" },
+      { type: "added", number: 1, text: "++ y" },
+      { type: "same", number: 2, text: "same" },
+      { type: "file", text: "b.ts" },
+      { type: "removed", number: 4, text: "one" },
+      { type: "added", number: 4, text: "two" },
+    ]);
+  });
+
   test("counts the lines of both texts, including lines that look like headers", () => {
     const diff =
       "--- a\n+++ a\n@@ -7,3 +9,4 @@ function\n a\n--- b\n+++ c\n+d\n@@ -20 +30 @@\n-e\n+f\n\\ No newline at end of file\n";
