@@ -78,13 +78,26 @@ export function savedMessages(place: TemporaryProject, id = sessionIds(place)[0]
   );
 }
 
-/** The lines of a session file, without those that each request adds. */
+/**
+ * The lines of a session file, without those that each request adds, and those about connections, which are added at any
+ * moment: what follows one of these follows what is before it.
+ */
 export function savedLines(
   place: TemporaryProject,
   id = sessionIds(place)[0] ?? "none",
 ): Record<string, unknown>[] {
   const text = readFileSync(join(place.project, ".diligent", "sessions", `${id}.jsonl`), "utf8");
-  return parseLines(text).filter(({ type }) => type !== "request");
+  const lines = parseLines(text).filter(({ type }) => type !== "request");
+  const isAboutNetwork = ({ type, customType }: Record<string, unknown>) =>
+    type === "custom" && customType === "network";
+  const parents = new Map(lines.filter(isAboutNetwork).map(({ id, parentId }) => [id, parentId]));
+  return lines
+    .filter((line) => !isAboutNetwork(line))
+    .map((line) => {
+      let { parentId } = line;
+      while (parents.has(parentId)) parentId = parents.get(parentId);
+      return "parentId" in line ? { ...line, parentId } : line;
+    });
 }
 
 /** The types of the lines of a session file, "session" for the first. */

@@ -43,8 +43,7 @@ async function enter(typed: TypedCommands, text: string): Promise<void> {
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!isTrue() && performance.now() < deadline) await Bun.sleep(5);
+  while (!isTrue()) await Bun.sleep(5);
 }
 
 const messages = async (typed: TypedCommands) => (await typed.holder.session).session.context.messages;
