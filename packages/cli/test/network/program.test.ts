@@ -150,6 +150,7 @@ describe("what cannot be seen", () => {
     const ends = parseLines(stdout).filter(({ type }) => type === "tool_end");
     expect(ends).toMatchObject([{ isError: true, output: expect.stringContaining("Not run") }]);
     expect(stdout + stderr).toContain("--only-host cannot limit modules");
+    expect(stdout + stderr).toContain("--only-host cannot limit commands outside a sandbox");
     expect(stderr).not.toContain("module ran");
   });
 });

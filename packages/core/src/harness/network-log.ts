@@ -93,7 +93,7 @@ export class NetworkLog implements TrafficWatcher {
   private append(record: NetworkRecord | UnseenRecord): void {
     if (this.savedCount >= MAX_SAVED_RECORDS) return;
     this.savedCount += 1;
-    this.session.appendCustom(NETWORK_ENTRY_TYPE, record);
+    this.session.appendCustom(NETWORK_ENTRY_TYPE, this.redactor.redact(record));
   }
 
   private saveSoon(): void {

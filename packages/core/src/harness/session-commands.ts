@@ -5,7 +5,12 @@ import type {
   UnseenProcess,
 } from "../infrastructure/network/connection.ts";
 import { SessionJobs } from "../jobs/session-jobs.ts";
-import { type NetworkOptions, type SandboxOptions, SessionSandbox } from "../sandbox/session-sandbox.ts";
+import {
+  describeRequirement,
+  type NetworkOptions,
+  type SandboxOptions,
+  SessionSandbox,
+} from "../sandbox/session-sandbox.ts";
 
 /** Decides how commands run; see `SandboxOptions`. */
 interface SandboxSettings extends Omit<SandboxOptions, "directory" | "network"> {
@@ -135,7 +140,7 @@ export class SandboxSummary {
     if (this.problem === undefined)
       return startProblem ?? 'Commands run unsandboxed and need approval: the setting "sandbox" is "off".';
     return setting === "required"
-      ? `No commands can run: the setting "sandbox" is "required", and ${this.problem}.`
+      ? `No commands can run: ${describeRequirement()}, and ${this.problem}.`
       : `Commands run unsandboxed and need approval: ${this.problem}.`;
   }
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { commandTemporaryPath } from "../infrastructure/fs/state-files.ts";
 import type { AskForHost, NetworkConnection } from "../infrastructure/network/connection.ts";
+import { hasHostLimit } from "../infrastructure/network/host-limit.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import { protectedFileJournalDirectory } from "../infrastructure/paths/user.ts";
 import { resolveExecutable } from "../infrastructure/process/environment.ts";
@@ -207,12 +208,19 @@ function without(state: SandboxState): OpenedBox {
   return { state, close: async () => {}, endProcesses: async () => {} };
 }
 
+/** Why commands run sandboxed or not at all, a clause. */
+export function describeRequirement(): string {
+  return hasHostLimit()
+    ? "--only-host cannot limit commands outside a sandbox"
+    : 'the setting "sandbox" is "required"';
+}
+
 function toState(problem: string, { setting }: Pick<SandboxOptions, "setting">): SandboxState {
   return setting === "required" ? { kind: "refused", problem } : { kind: "open", problem };
 }
 
 function describe(problem: string, { setting }: Pick<SandboxOptions, "setting">): string {
   return setting === "required"
-    ? `No command will run: the setting "sandbox" is "required", and ${problem}.`
+    ? `No command will run: ${describeRequirement()}, and ${problem}.`
     : `Commands run unsandboxed and need approval: ${problem}. Jobs are ended as far as their processes can be found.`;
 }

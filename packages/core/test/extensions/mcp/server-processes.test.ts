@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { trustProject } from "../../../src/config/trust.ts";
+import type { ProjectSession } from "../../../src/harness/harness.ts";
 import { describeProjectTrust } from "../../../src/harness/trust.ts";
+import { limitHosts } from "../../../src/infrastructure/network/host-limit.ts";
 import { findBoxProblem } from "../../support/boxed-project.ts";
 import { call, createServerStage, type ServerStage, testServer } from "../../support/mcp-stage.ts";
 import { countLeftRunning } from "../../support/process-census.ts";
@@ -97,5 +99,43 @@ describe("a project's server", () => {
     expect(results.map(({ isError }) => isError)).toEqual([true, false]);
     const description = await describeProjectTrust(stage.project, stage.environment);
     expect(description.waiting.map(({ name, state }) => [name, state])).toEqual([["local", "changed"]]);
+  });
+});
+
+describe("a server of the user without the setting sandbox", () => {
+  const openStage = (url: string) => {
+    const stage = createServerStage();
+    // A checkout below /tmp is not visible in the sandbox.
+    const program = join(stage.project, "server.ts");
+    copyFileSync(join(import.meta.dir, "../../support/mcp-server.ts"), program);
+    stage.configure({
+      mcpServers: { local: { command: process.execPath, args: [program, `url=${url}`] } },
+    });
+    return stage;
+  };
+  const turns = [run("connect"), { text: "Done." }];
+
+  test("reaches any host, and the session says that this is not seen", async () => {
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
+    const sessions: ProjectSession[] = [];
+    const { results } = await openStage(server.url.href).play(turns, {
+      ...auto,
+      onOpened: async (session) => void sessions.push(session),
+    });
+    expect(results[0]?.output).toBe("connected");
+    expect(sessions[0]?.networkRecords().unseen).toEqual([
+      { unseen: true, purpose: "mcp", command: "local" },
+    ]);
+  });
+
+  testUnless(boxProblem)("runs in a sandbox while the process is limited to other hosts", async () => {
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("hello") });
+    limitHosts(["example.com"]);
+    try {
+      const { results } = await openStage(server.url.href).play(turns, auto);
+      expect(results[0]?.output).toBe("not connected");
+    } finally {
+      limitHosts(undefined);
+    }
   });
 });
