@@ -10,13 +10,15 @@ interface Renaming {
   files: Readonly<Record<string, string>>;
   behaviours?: readonly string[];
   config?: object;
+  /** The user's own instructions. */
+  rule?: string;
   /** A shell command before the rename, once the server has started. */
   before?: string;
   question?: object;
 }
 
 /** Renames `word` in `a.txt` to `name`, and returns the results with the files afterwards. */
-async function rename({ files, behaviours = [], config, before = "true", question }: Renaming) {
+async function rename({ files, behaviours = [], config, rule = "", before = "true", question }: Renaming) {
   const stage = createPatientStage();
   stage.environment.PATH = "/usr/bin:/bin";
   for (const [name, text] of Object.entries(files)) {
@@ -27,6 +29,7 @@ async function rename({ files, behaviours = [], config, before = "true", questio
   const command = [process.execPath, SERVER, "pull", ...behaviours, listed, `root=${stage.project}`];
   const lsp = { test: { command, extensions: [".txt"] } };
   stage.configure({ sandbox: "off", approval: "auto", lsp, ...config });
+  writeFileSync(join(stage.home, ".config/diligent/AGENTS.md"), rule);
   const asked = { file_path: "a.txt", line: 1, query: "word", new_name: "name", ...question };
   const { results, events } = await stage.play([
     call("lsp", { action: "hover", file_path: "a.txt", line: 1, column: 1 }),
@@ -102,6 +105,23 @@ describe("a rename by the lsp tool", () => {
     });
     expect([isError, after]).toEqual([true, [TEXT, TEXT]]);
     expect(output).toStartWith("Nothing was renamed. Refused: ");
+  });
+
+  test("is held to rules about the files that it would change", async () => {
+    const { output, isError, after } = await rename({
+      files: { "a.txt": TEXT, "b.txt": TEXT },
+      rule: "Never edit `b.txt`.\n",
+    });
+    expect([isError, after]).toEqual([true, [TEXT, TEXT]]);
+    expect(output).toStartWith("Nothing was renamed. Refused by a rule: ");
+  });
+
+  test("runs the hooks of the tool that makes the changes", async () => {
+    const command = `[ "$(cat | grep -c apply_patch)" = 0 ] || { echo no patches >&2; exit 2; }`;
+    const hooks = { PreToolUse: [{ matcher: "apply_patch", hooks: [{ type: "command", command }] }] };
+    const { output, isError, after } = await rename({ files: { "a.txt": TEXT }, config: { hooks } });
+    expect([isError, after]).toEqual([true, [TEXT]]);
+    expect(output).toContain("no patches");
   });
 
   test("is refused in the mode plan", async () => {
