@@ -113,9 +113,10 @@ export class AcpSession {
   }
 
   async configOptions(): Promise<SessionConfigOption[]> {
-    const { loaded, model, effort, approval } = this.opened;
+    const { loaded, model, effort, approval, addedModels: added } = this.opened;
     const { loadCatalog } = await import("@diligent/core/harness");
-    const known = listModels(loaded, await loadCatalog(loaded.config), () => {}).map(({ id }) => id);
+    const catalog = await loadCatalog(loaded.config);
+    const known = listModels({ ...loaded, catalog, added }, () => {}).map(({ id }) => id);
     const ids = known.includes(model.id) ? known : [model.id, ...known];
     const select = (value: string) => ({ value, name: value });
     return [

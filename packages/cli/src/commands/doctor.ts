@@ -291,7 +291,7 @@ async function checkModel(
     if (!catalog.find(id) && inferProvider(id) === undefined)
       throw unknownModel(id, { catalog, servers: names });
     const { provider: name } = catalog.resolve(id);
-    const provider = listProviders(loaded).find((each) => each.name === name);
+    const provider = listProviders(loaded, []).find((each) => each.name === name);
     const reason = modelId === undefined ? describeDefaultModel(loaded) : undefined;
     const checks = [
       ok("model", `${id} (${name})${reason ? `: ${reason}` : ""}`),

@@ -1,4 +1,4 @@
-import { loadCatalog, loadConfig, VENDORS } from "@diligent/core/harness";
+import { listAddedModels, loadCatalog, loadConfig, VENDORS } from "@diligent/core/harness";
 import { unknownModel } from "@diligent/core/light";
 import {
   DEFAULT_MODEL,
@@ -21,11 +21,16 @@ import { readSubcommandArguments } from "./arguments.ts";
 export async function runModels(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches } = readSubcommandArguments("models", rest);
   if (words[0] !== undefined) throw new UsageError(`models takes no arguments: ${words[0]}`);
-  const loaded = await loadConfig(resolveDirectory(directory, io.cwd), io.environment);
+  const cwd = resolveDirectory(directory, io.cwd);
+  const { environment } = io;
+  const loaded = await loadConfig(cwd, environment);
   const catalog = await loadCatalog(loaded.config);
   for (const { message } of loaded.warnings) writeLine(io.stderr, `warning: ${message}`);
-  const providers = listProviders(loaded);
-  const models = listModels(loaded, catalog, (problem) => writeLine(io.stderr, `warning: ${problem}`));
+  const added = await listAddedModels({ cwd, environment, loaded });
+  const providers = listProviders(loaded, added);
+  const models = listModels({ ...loaded, catalog, added }, (problem) =>
+    writeLine(io.stderr, `warning: ${problem}`),
+  );
   io.stdout.write(
     switches.has("json")
       ? toJsonText(models.map((model) => toFacts(model, providers)))
@@ -34,8 +39,14 @@ export async function runModels(rest: readonly string[], io: CliIo, directory?: 
   return EXIT_SUCCESS;
 }
 
-/** The vendors first, then the compatible servers in configuration order. Contains no keys. */
-export function listProviders({ config }: LoadedConfig): ModelProvider[] {
+/**
+ * The vendors first, then the compatible servers in configuration order, then those of extensions. Contains no keys.
+ * @param added the models of extensions.
+ */
+export function listProviders(
+  { config }: Pick<LoadedConfig, "config">,
+  added: readonly ModelDefinition[],
+): ModelProvider[] {
   const { provider = {} } = config;
   return [
     ...VENDORS.map(({ name, variable }) => {
@@ -47,21 +58,30 @@ export function listProviders({ config }: LoadedConfig): ModelProvider[] {
       hasKey: Boolean(apiKey),
       baseUrl,
     })),
+    ...[...new Set(added.map(({ provider: name }) => name))].map((name) => ({ name, hasKey: true })),
   ];
+}
+
+/** Where models come from. */
+interface ModelSources extends Pick<LoadedConfig, "config" | "origins"> {
+  catalog: ModelCatalog;
+  /** Those of extensions. */
+  added: readonly ModelDefinition[];
 }
 
 /** All models, and the configured one if it is not among them; `warn` gets the reason when the latter is unknown. */
 export function listModels(
-  { config, origins }: LoadedConfig,
-  catalog: ModelCatalog,
+  { config, origins, catalog, added }: ModelSources,
   warn: (problem: string) => void,
 ): ListedModel[] {
   const { model = DEFAULT_MODEL } = config;
-  const chosen = isScript(model) ? undefined : (catalog.find(model) ?? inferModel(model, catalog));
+  const chosen = isScript(model)
+    ? undefined
+    : (added.find(({ id }) => id === model) ?? catalog.find(model) ?? inferModel(model, catalog));
   const servers = Object.keys(config.provider?.compatible ?? {});
   if (!chosen && !isScript(model)) warn(`key "model": ${unknownModel(model, { catalog, servers }).message}`);
   const fallback = catalog.find(origins.model === "default" ? model : DEFAULT_MODEL);
-  const listed = catalog.list();
+  const listed = [...catalog.list(), ...added];
   const isSame = (one: ModelDefinition, other: ModelDefinition | undefined) =>
     one.id === other?.id && one.provider === other.provider;
   const all = chosen && !listed.some((one) => isSame(one, chosen)) ? [...listed, chosen] : listed;

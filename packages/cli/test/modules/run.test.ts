@@ -21,6 +21,28 @@ afterEach(() => place.remove());
 const script = (...turns: object[]) => place.write("script.json", { version: 1, turns });
 const MODEL = ["-m", "scripted/script.json"];
 
+test("models that an extension adds are listed and can be chosen by their names", async () => {
+  place.write(
+    "../home/.config/diligent/parrot.ts",
+    `export default (harness) => harness.registerProvider({
+      name: "parrot",
+      models: [{ id: "one", provider: "parrot", contextWindow: 32_000, maxOutputTokens: 1_000 }],
+      stream: () => { throw new Error("unused"); },
+    });`,
+  );
+  place.configure({ extensions: ["parrot.ts"], model: "parrot/one" });
+  const { stdout, stderr } = await runDiligent(place, ["models", "--json"]);
+  expect(stderr).toBe("");
+  const models: { id: string }[] = JSON.parse(stdout);
+  expect(models.filter(({ id }) => id.startsWith("parrot"))).toEqual([
+    expect.objectContaining({
+      ...{ id: "parrot/one", provider: "parrot", contextWindow: 32_000, hasKey: true, isConfigured: true },
+    }),
+  ]);
+  const table = await runDiligent(place, ["models"]);
+  expect(table.stdout).toContain("parrot/one");
+});
+
 describe("the example of an extension", () => {
   test("in the shipped program: its tool runs without a question, its hook refuses, its command answers", async () => {
     script(

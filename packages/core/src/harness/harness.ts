@@ -14,6 +14,7 @@ import { endAllProcesses } from "../infrastructure/process/all-processes.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
 import { SecretRedactor } from "../infrastructure/text/secret-redactor.ts";
 import type { SessionJobs } from "../jobs/session-jobs.ts";
+import type { ModelDefinition } from "../provider/models.ts";
 import type { Recording } from "../provider/scripted.ts";
 import type { SessionManager } from "../session/manager.ts";
 import { type NetworkRecords, readNetworkRecords } from "../session/network-records.ts";
@@ -27,6 +28,7 @@ import { UsageError } from "./errors.ts";
 import { type ExpandedLine, expandLine } from "./expand-prompt.ts";
 import { HarnessExtensions } from "./extensions.ts";
 import { loadConfig } from "./load-config.ts";
+import { nameAddedModels } from "./models.ts";
 import { createSessionHostQuestion, NetworkLog } from "./network-log.ts";
 import { type SandboxSummary, SessionCommands } from "./session-commands.ts";
 import { toNotice } from "./session-prompt.ts";
@@ -97,6 +99,8 @@ export interface ProjectSession
   readonly extensionCommands: readonly ExtensionCommand[];
   /** How calls of other tools than the built-in ones are shown, by the tool's name. */
   renderers: ReadonlyMap<string, ExtensionRenderer>;
+  /** The models of all extensions, by the names with which they are chosen. */
+  addedModels: readonly ModelDefinition[];
   /** The names of those that are not trusted. */
   untrustedCommands: readonly string[];
   /** What a line of the user stands for, see `expandLine`; undefined if it is sent as it is. @throws UsageError */
@@ -428,6 +432,7 @@ export class ProjectHarness implements Harness {
       reloadRules: () => this.reloadRules(opened),
       hasWaitingDefinitions: trust?.isWaiting ?? false,
       projectTrust: () => this.openTrust(),
+      addedModels: nameAddedModels(this.extensions.all.flatMap(({ providers = [] }) => [...providers])),
       renderers: new Map(this.extensions.all.flatMap(({ renderers = [] }) => [...renderers])),
       get extensionCommands() {
         return listCommands();

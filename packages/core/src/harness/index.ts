@@ -15,7 +15,14 @@ export {
   type ProjectSession,
 } from "./harness.ts";
 export { describeDefaultModel, isKnownModel, loadConfig } from "./load-config.ts";
-export { certificateProblem, loadCatalog, openModel, openScriptedModel, VENDORS } from "./models.ts";
+export {
+  certificateProblem,
+  listAddedModels,
+  loadCatalog,
+  openModel,
+  openScriptedModel,
+  VENDORS,
+} from "./models.ts";
 export { hasPlan } from "./plan-mode.ts";
 export type { MoveControl, SessionCheckpoints, UndoOptions } from "./session-checkpoints.ts";
 export type {

@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from "node:fs";
+import type { LoadedConfig } from "../config/loader.ts";
 import type { DiligentConfig } from "../config/schema.ts";
 import { findLimitRefusal, hasHostLimit, toHostAndPort } from "../infrastructure/network/host-limit.ts";
 import { type Environment, processEnvironment } from "../infrastructure/runtime.ts";
@@ -9,6 +10,7 @@ import {
   inferProvider,
   loadModelCatalog,
   type ModelCatalog,
+  type ModelDefinition,
   ModelSettingError,
 } from "../provider/models.ts";
 import type { Model, RunConditions, StreamFunction } from "../provider/types.ts";
@@ -160,6 +162,32 @@ function findAdded(modelId: string, providers: readonly ExtensionProvider[] = []
       };
   }
   return undefined;
+}
+
+/** The models of extensions, by the names with which they are chosen. */
+export function nameAddedModels(providers: readonly ExtensionProvider[]): ModelDefinition[] {
+  return providers.flatMap(({ name, models }) =>
+    models.map((model) => ({ ...model, id: `${name}/${model.id}`, provider: name })),
+  );
+}
+
+/** The models of the extensions that a place uses; for a list, without a session. */
+export async function listAddedModels(place: {
+  cwd: string;
+  environment: Environment;
+  loaded: LoadedConfig;
+}): Promise<ModelDefinition[]> {
+  const { config, projectExtensions } = place.loaded;
+  if ((config.extensions ?? []).length + projectExtensions.length === 0) return [];
+  const [{ openModules }, { openProjectTrust }] = await Promise.all([
+    import("../extensions/modules/extension.ts"),
+    import("./trust.ts"),
+  ]);
+  const { providers = [] } = await openModules({
+    ...place,
+    trust: () => openProjectTrust(place.loaded, place),
+  });
+  return nameAddedModels(providers);
 }
 
 /** A provider with its own service. Its adapter is loaded only when it is chosen. */

@@ -17,12 +17,15 @@ interface ChoosableModels {
 
 /** The available models, with what is known of them. */
 export async function listChoosable({ session }: Pick<CommandContext, "session">): Promise<ChoosableModels> {
-  const { loaded } = await session();
+  const { loaded, addedModels: added } = await session();
   const { listModels, listProviders } = await import("../../commands/models.ts");
   const { loadCatalog } = await import("@diligent/core/harness");
   const catalog = await loadCatalog(loaded.config);
   // A problem with the configured model was reported when the session was opened.
-  return { models: listModels(loaded, catalog, () => {}), providers: listProviders(loaded) };
+  return {
+    models: listModels({ ...loaded, catalog, added }, () => {}),
+    providers: listProviders(loaded, added),
+  };
 }
 
 /** The models, with windows and prices; usable ones first. */
