@@ -18,7 +18,7 @@ export async function findNeededApproval(
   verdict: ApprovalVerdict,
   context: ApprovalContext,
 ): Promise<NeededApproval | undefined> {
-  if (verdict.gate === "extension") return undefined;
+  if (verdict.gate === "extension" || verdict.gate === "masked_secret") return undefined;
   // Where the mode is on already, it is not enough.
   const mode = context.mode === "auto" ? {} : { mode: "auto" as const };
   if (request.permission === "mcp") {

@@ -34,6 +34,8 @@ export type ApprovalGate =
   | "outside_project"
   /** Reading a file that may contain keys or passwords. */
   | "secret"
+  /** A command that would get the value of a secret which the model sees only as a placeholder. */
+  | "masked_secret"
   /** It is unknown which files the request accesses. */
   | "unknown_target"
   /** A shell command that runs in the sandbox, or is meant to run outside it. */

@@ -22,7 +22,6 @@ import type {
   ApprovalRequest,
   ApprovalResponse,
   NeededApproval,
-  Redactor,
   RevisedCall,
 } from "../tool/types.ts";
 import { describeError } from "./errors.ts";
@@ -49,7 +48,7 @@ export interface ApproveOptions {
   /** Stored grants, and where new ones are saved. */
   grants: GrantStore;
   /** Finds the secrets in grants, which are not saved then. */
-  redactor?: Redactor | undefined;
+  redactor?: Pick<SecretRedactor, "redact" | "placeholdersIn" | "valueOf"> | undefined;
   /** Adds rules for single tools. */
   toolLists?: ToolLists | undefined;
   /** Their gates can make a verdict stricter. */
@@ -120,7 +119,7 @@ const NOT_ASKED: ApprovalDecision = {
 
 async function decide(
   request: ApprovalRequest,
-  { context, grants, extensions = [], toolLists }: ApproveOptions,
+  { context, grants, redactor, ask, extensions = [], toolLists }: ApproveOptions,
 ): Promise<ApprovalVerdict> {
   const { tried } = request.details ?? {};
   if (typeof tried === "string") return { action: "ask", gate: "try", reason: tried };
@@ -132,7 +131,39 @@ async function decide(
     const decision = await extension.gate?.(request);
     if (decision) verdicts.push(toVerdict(decision, context.mode));
   }
-  return { ...(strictest(verdicts) ?? verdict), ...keepLimits(verdict) };
+  const decision = { ...(strictest(verdicts) ?? verdict), ...keepLimits(verdict) };
+  // Without a user to ask, the command runs with the placeholders themselves.
+  const secrets = ask === undefined ? [] : findUsedSecrets(request, redactor);
+  return secrets.length === 0 || isFinal(decision)
+    ? decision
+    : askForSecrets(secrets, decision, context.mode);
+}
+
+function isFinal({ action, wouldAsk }: ApprovalVerdict): boolean {
+  return action === "deny" && !wouldAsk;
+}
+
+/** The placeholders in a command that stand for values which it would get. */
+function findUsedSecrets(request: ApprovalRequest, redactor: ApproveOptions["redactor"]): string[] {
+  const command = requestedCommand(request);
+  if (command === undefined || redactor === undefined) return [];
+  return redactor
+    .placeholdersIn(command)
+    .filter((placeholder) => redactor.valueOf(placeholder) !== undefined);
+}
+
+/** Whatever allows the command: each use of a secret is asked about, and no answer allows the next one. */
+function askForSecrets(
+  secrets: readonly string[],
+  decided: ApprovalVerdict,
+  mode: ApprovalContext["mode"],
+): ApprovalVerdict {
+  const { action, reason } = decided;
+  const named = `the command gets the value of ${secrets.join(", ")}`;
+  const why = action === "allow" ? named : `${named}; ${reason}`;
+  return mode === "deny"
+    ? { action: "deny", gate: "masked_secret", reason: why, wouldAsk: true }
+    : { action: "ask", gate: "masked_secret", reason: why, ...keepLimits(decided) };
 }
 
 /** A hook may have it asked about, or answer what would be asked about; what a rule or the mode denies stays denied. */
@@ -146,7 +177,7 @@ function withAdvice(
     const asked = toVerdict({ action: "ask", reason: advice.reason }, context.mode);
     return { ...(strictest([verdict, asked]) ?? verdict), ...keepLimits(verdict) };
   }
-  return isAsked(verdict) && verdict.gate !== "rule" && verdict.gate !== "try"
+  return isAsked(verdict) && !needsPerson(verdict)
     ? { action: "allow", gate: "extension", reason: advice.reason, ...keepLimits(verdict) }
     : verdict;
 }
@@ -166,14 +197,19 @@ async function consult(
   const { action, reason, input, endTurn } = answer;
   if (action === "deny")
     return { response: "reject", message: `Refused by a hook: ${reason}`, ...(endTurn && { endTurn }) };
-  if (verdict.gate === "rule" || verdict.gate === "try") return undefined;
+  if (needsPerson(verdict)) return undefined;
   const granted = { response: "once" as const, ...keepLimits(verdict) };
   if (input === undefined) return granted;
   const revised = revise?.(input);
   if (revised === undefined) return undefined;
   const next = await decide(revised.request, options);
-  const isAllowed = next.action === "allow" || (isAsked(next) && next.gate !== "rule");
+  const isAllowed = next.action === "allow" || (isAsked(next) && !needsPerson(next));
   return isAllowed ? { ...granted, ...keepLimits(next), input: revised.input } : undefined;
+}
+
+/** True where no program may answer in place of the user. */
+function needsPerson({ gate }: ApprovalVerdict): boolean {
+  return gate === "rule" || gate === "try" || gate === "masked_secret";
 }
 
 /** True if the user is asked, or would be if somebody could be. */
@@ -236,8 +272,8 @@ function refuse(
   { isAttended, needed }: { isAttended: boolean; needed?: NeededApproval | undefined },
 ): ApprovalDecision {
   const why = `Refused: ${reason} [${gate}]`;
-  const isFinal = action === "deny" && !wouldAsk;
-  if (isFinal) return { response: "reject", message: `${why}. Do not work around it.` };
+  if (action === "deny" && !wouldAsk)
+    return { response: "reject", message: `${why}. Do not work around it.` };
   if (isAttended) {
     return { response: "reject", message: `${why}, and the user runs with --approval deny.` };
   }
@@ -306,7 +342,8 @@ async function put(
 ): Promise<ApprovalResponse | PersonAnswer | CommandEdit> {
   const diff = await preview?.();
   // Only used for the question: the model does not receive it.
-  const shown = diff === undefined ? request : { ...request, details: { ...request.details, diff } };
+  const changed = diff === undefined ? request : { ...request, details: { ...request.details, diff } };
+  const shown = options.redactor?.redact(changed) ?? changed;
   const found = await findChoices(verdict);
   const choices = found.map(({ reach, allows, examples }) => ({ reach, allows, examples }));
   const requestId = announce(verdict.gate, { shown, mode: options.context.mode ?? "ask", choices });
@@ -360,6 +397,7 @@ async function conclude(
   return {
     ...decision,
     ...(isAllowed && input && { input }),
+    ...(isAllowed && verdict.gate === "masked_secret" && { insertsSecrets: true }),
     ...keepLimits(verdict),
   };
 }

@@ -206,6 +206,7 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const paths = resolvePaths(root);
   const { redactor } = options;
   const earlier = await findEarlier(paths.sessions, options);
+  for (const entry of earlier?.file.entries ?? []) redactor.continueFrom(JSON.stringify(entry));
   const choice = await openSessionModel(options, earlier);
   const { model, streamFunction, fallback } = choice;
   const conditions = await conditionsFor(choice, options);

@@ -93,6 +93,8 @@ export async function executeToolCall(
   };
   const reject = (decision: ApprovalDecision) => void rejections.push(decision);
   const returned = await runToEnd(call, registry, { ...options, decide, onUpdate, reject });
+  // A tool that changes files repeats the model's own words.
+  if (!registry.find(call.name)?.changesFiles) redactor?.noteForeign?.(returned.result.output);
   const ended = redactor?.redact(returned) ?? returned;
   isOver = true;
   const [rejection] = rejections;
@@ -168,8 +170,8 @@ async function runValidated(
   if (decision?.response === "reject") {
     return failure(decision.message ?? "The user rejected this call.", outcomeOf(decision));
   }
-  const { withholds: isWithheld, tries: isTried } = decision ?? {};
-  const run = { call, registry, options, isWithheld, isTried };
+  const { withholds: isWithheld, tries: isTried, insertsSecrets } = decision ?? {};
+  const run = { call, registry, options, isWithheld, isTried, insertsSecrets };
   const input = decision?.input ?? advice?.input;
   if (input === undefined || isSameInput(input, call.input)) return runTool(tool, parsed.data, run);
   return runRevised(tool, input, run);
@@ -181,6 +183,7 @@ interface PermittedRun {
   options: CallOptions;
   isWithheld: ToolContext["isWithheld"];
   isTried: ToolContext["isTried"];
+  insertsSecrets: ToolContext["insertsSecrets"];
 }
 
 /** Whatever the outcome, the result records that the call ran with other arguments. */
@@ -205,7 +208,7 @@ async function runRevised(tool: Tool, input: Record<string, unknown>, run: Permi
 async function runTool(
   tool: Tool,
   args: Record<string, unknown>,
-  { call, registry, options, isWithheld, isTried, onStart }: PermittedRun & { onStart?: () => void },
+  { call, registry, options, onStart, ...permitted }: PermittedRun & { onStart?: () => void },
 ): Promise<EndedCall> {
   const context: ToolContext = {
     toolCallId: call.id,
@@ -216,8 +219,7 @@ async function runTool(
       // A running call has started with the approved arguments: others cannot replace them.
       return decision.input === undefined ? decision : { response: "reject" };
     },
-    isWithheld,
-    isTried,
+    ...permitted,
     run: options.run && { ...options.run, reject: options.reject },
     async perform(toolName, input) {
       if (!registry.find(toolName)) return undefined;

@@ -88,6 +88,8 @@ export interface ApprovalDecision {
   withholds?: ((path: string) => boolean) | undefined;
   /** Only with an approval of a command: it is only tried; see `ToolContext.isTried`. */
   tries?: true | undefined;
+  /** See `ToolContext`. */
+  insertsSecrets?: boolean | undefined;
 }
 
 /** The changes a call would make, as a unified diff for the user; undefined if none can be computed. Never rejects. */
@@ -133,6 +135,8 @@ export interface ToolContext {
   isWithheld?: ((path: string) => boolean) | undefined;
   /** For a command: it runs in a view of the project, and its changes need a further approval. */
   isTried?: true | undefined;
+  /** True if the user has been asked whether the command gets the values of the placeholders in it, and agreed. */
+  insertsSecrets?: boolean | undefined;
   /** Shows the newest output of a long-running tool; the model does not receive it. */
   onUpdate?(partialResult: string): void;
   /** For a tool whose call starts a run of its own; left out where there is none to share with. */
@@ -256,6 +260,8 @@ export interface Redactor {
   redact<T>(value: T): T;
   /** For an unfinished text. */
   redactPart(text: string): string;
+  /** Placeholders in a text that comes from elsewhere, before it is redacted: they are not restored. */
+  noteForeign?(text: string): void;
 }
 
 /** Saves a complete output in a file and returns its absolute path, or undefined when that failed. */

@@ -81,6 +81,8 @@ export function mayContainKey(text: string): boolean {
   return runs.some((run) => run.length > MAX_WORD_CHARS || !WORD.test(run));
 }
 
+// Nobody can make up its code.
+const CODED_PLACEHOLDER = /\[secret [\w-]{1,60} [0-9a-f]{8}\]/g;
 const PLACEHOLDER = /\[(?:secret|key of|value of) [^\]\n]{1,100}\]/g;
 
 /**
@@ -94,6 +96,8 @@ export class SecretRedactor {
   private known = new WeakMap<object, unknown>();
   private remembered = new Map<string, string>();
   private rememberedChars = 0;
+  private readonly shown = new Set<string>();
+  /** The values of those that stood for a value itself, not for a part or an encoded form of it. */
   private readonly issued = new Map<string, string>();
   private readonly foreign = new Set<string>();
   private foundCount = 0;
@@ -140,18 +144,23 @@ export class SecretRedactor {
     }));
   }
 
-  /** The placeholders in a text. */
+  /** The placeholders in a text that stand for something: this redactor has put them into some text. */
   placeholdersIn(text: string): string[] {
-    const named = text.match(PLACEHOLDER) ?? [];
-    const known = new Set(this.placeholders.values());
-    return [...new Set(named)].filter(
-      (placeholder) => known.has(placeholder) || this.issued.has(placeholder),
-    );
+    return [...new Set(text.match(PLACEHOLDER))].filter((placeholder) => this.shown.has(placeholder));
   }
 
-  /** What was replaced so far: the value of each placeholder. */
-  get issuedValues(): ReadonlyMap<string, string> {
-    return this.issued;
+  /** All placeholders that this redactor has put into a text. */
+  get shownPlaceholders(): ReadonlySet<string> {
+    return this.shown;
+  }
+
+  /** The placeholders of an earlier text of this session, which another program has masked, stand for known values. */
+  continueFrom(text: string): void {
+    const values = new Map([...this.placeholders].map(([value, placeholder]) => [placeholder, value]));
+    for (const placeholder of text.match(CODED_PLACEHOLDER) ?? []) {
+      const value = values.get(placeholder);
+      if (value !== undefined) this.show(placeholder, value);
+    }
   }
 
   /** Placeholders in a text that comes from elsewhere: somebody wants them restored who does not know the value. */
@@ -196,10 +205,7 @@ export class SecretRedactor {
     const found = this.findUnnamed(text, { named, undecided });
     // A value that was found just now may stand elsewhere in the text, too.
     const all = found.length === 0 ? named : [...found, ...this.index.find(text)];
-    for (const { start, end, placeholder } of all) {
-      const value = text.slice(start, end);
-      if (this.placeholders.get(value) === placeholder) this.issued.set(placeholder, value);
-    }
+    for (const { start, end, placeholder } of all) this.show(placeholder, text.slice(start, end));
     return all;
   }
 
@@ -231,8 +237,12 @@ export class SecretRedactor {
       // Texts that were sent stay as they were: requests begin as the previous ones did.
       this.forget();
     }
-    this.issued.set(placeholder, value);
     return placeholder;
+  }
+
+  private show(placeholder: string, original: string): void {
+    this.shown.add(placeholder);
+    if (this.placeholders.get(original) === placeholder) this.issued.set(placeholder, original);
   }
 
   private remember(text: string, redacted: string): void {

@@ -10,9 +10,9 @@ import { missingTextError } from "./missing-text.ts";
 import { namesCells, planCellEdit, toCellText } from "./notebook-cells.ts";
 import { planNotebookEdit, showSources, toSourceText } from "./notebook-edit.ts";
 import { type EditOutcome, type EditRequest, planEdit } from "./plan-edit.ts";
+import { restoreChange } from "./restore-secrets.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 import {
-  assertNoPlaceholders,
   assertWholeCharacters,
   changedError,
   changeTarget,
@@ -170,10 +170,10 @@ function planFileEdit(
 function planReplacement(
   workspace: Workspace,
   { path, text, hasChanged }: { path: string; text: string; hasChanged: boolean },
-  request: EditRequest,
+  masked: EditRequest,
 ): Edited {
-  const texts = { old_string: request.oldText, new_string: request.newText };
-  assertNoPlaceholders(workspace, { path, before: text, texts });
+  const names = { oldText: "old_string", newText: "new_string" };
+  const request = restoreChange(workspace, { path, before: text }, { texts: masked, names });
   const isOfCells = isNotebookName(path) && namesCells(request);
   const toShown = isOfCells ? toCellText : toSourceText;
   const planShown = isOfCells ? planCellEdit : planNotebookEdit;

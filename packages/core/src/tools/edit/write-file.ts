@@ -25,6 +25,7 @@ import { type ApprovedTarget, displayPath, formatBytes } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { createFingerprint } from "../workspace.ts";
 import { countLines, findLineEnds, fromLineFeeds } from "./lines.ts";
+import { restoreContent } from "./restore-secrets.ts";
 import { createUnifiedDiff } from "./unified-diff.ts";
 
 // A changed file is in memory several times.
@@ -132,29 +133,6 @@ function encodeForChange({ path }: ApprovedTarget, content: TextContent): Uint8A
   } catch (error) {
     if (!(error instanceof UnencodableTextError)) throw error;
     throw new Error(`${path} was left unchanged: ${error.message}.`);
-  }
-}
-
-/**
- * A secret that the model read as a placeholder, such as `[key of anthropic]`, is a different text in the file: writing
- * the placeholder would destroy the secret. The placeholder may be written if the file itself contains that text.
- * @param before the file's content.
- * @throws Error that names the placeholder; the file is unchanged then.
- */
-export function assertNoPlaceholders(
-  { redactor }: Workspace,
-  { path, before, texts }: { path: string; before: string; texts: Readonly<Record<string, string>> },
-): void {
-  if (!redactor) return;
-  for (const [name, text] of Object.entries(texts)) {
-    const placeholder = redactor
-      .placeholdersIn(text)
-      .find((each) => !before.includes(each) || redactor.redact(before) !== before);
-    if (placeholder === undefined) continue;
-    throw new Error(
-      `${path} was left unchanged: ${name} contains ${placeholder}, the placeholder of a secret. ` +
-        "Change only lines without it with edit, or ask the user to change the secret.",
-    );
   }
 }
 
@@ -309,15 +287,13 @@ function planContent(
   content: string,
 ): WrittenFile {
   const { path } = target;
-  if (!target.stats)
-    return {
-      target,
-      after: { text: content, hasByteOrderMark: false },
-      note: describePlaceholders(workspace, content),
-    };
+  if (!target.stats) {
+    const text = restoreContent(workspace, { path, before: "" }, content);
+    return { target, after: { text, hasByteOrderMark: false }, note: "" };
+  }
   const opened = openForChange(workspace, target, target.stats, unsaved);
-  const { before, after, note } = adaptContent(opened, content);
-  assertNoPlaceholders(workspace, { path, before: before.text, texts: { content: after.text } });
+  const restored = restoreContent(workspace, { path, before: opened.text }, content);
+  const { before, after, note } = adaptContent(opened, restored);
   return { target, before: before.text, note, ...(before.text !== after.text && { after }) };
 }
 
@@ -333,8 +309,10 @@ export async function previewWrite(
     path,
     sizes: [...(stats ? [stats.size] : []), content.length],
     plan() {
-      if (!stats) return { before: "", after: content };
-      const { before, after } = adaptContent(openForChange(workspace, target, stats, unsaved), content);
+      if (!stats) return { before: "", after: restoreContent(workspace, { path, before: "" }, content) };
+      const opened = openForChange(workspace, target, stats, unsaved);
+      const restored = restoreContent(workspace, { path, before: opened.text }, content);
+      const { before, after } = adaptContent(opened, restored);
       return { before: before.text, after: after.text };
     },
   });
@@ -354,13 +332,6 @@ function adaptContent(before: TextContent, content: string): Overwriting {
   const text = isAdapted ? fromLineFeeds(withoutMark, main) : withoutMark;
   const note = isAdapted ? ` Its ${main === "\r\n" ? "CRLF" : "CR"} line endings were kept.` : "";
   return { before, after: { ...before, text }, note };
-}
-
-/** A new file loses no secret, but a placeholder in it is only text, not the secret. */
-function describePlaceholders({ redactor }: Workspace, content: string): string {
-  const placeholders = redactor?.placeholdersIn(content) ?? [];
-  if (placeholders.length === 0) return "";
-  return ` It contains ${placeholders.join(", ")} as plain text: these are placeholders of secrets, which were not inserted.`;
 }
 
 async function describe(

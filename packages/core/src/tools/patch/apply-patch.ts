@@ -9,15 +9,9 @@ import { systemErrorText } from "../../infrastructure/system-error.ts";
 import type { TextContent } from "../../infrastructure/text/text-file.ts";
 import type { ToolResult } from "../../tool/types.ts";
 import { countLines } from "../edit/lines.ts";
+import { restoreChange, restoreContent } from "../edit/restore-secrets.ts";
 import { createUnifiedDiff } from "../edit/unified-diff.ts";
-import {
-  assertNoPlaceholders,
-  assertWholeCharacters,
-  NEVER,
-  openForPatch,
-  previewChange,
-  saveChange,
-} from "../edit/write-file.ts";
+import { assertWholeCharacters, NEVER, openForPatch, previewChange, saveChange } from "../edit/write-file.ts";
 import {
   changeInTurn,
   isChangedInEditor,
@@ -30,7 +24,7 @@ import { missingFileError } from "../missing-file.ts";
 import { type ApprovedTarget, displayPath } from "../target.ts";
 import type { Workspace } from "../workspace.ts";
 import { applyHunk } from "./apply-hunk.ts";
-import type { FilePatch } from "./parse-patch.ts";
+import type { FilePatch, PatchHunk } from "./parse-patch.ts";
 
 /** A section of a patch, and the approved files that it reads and writes. */
 export interface LocatedPatch {
@@ -198,7 +192,7 @@ function planFile(
   const target = locate();
   switch (patch.kind) {
     case "add":
-      return planAdd(target, patch.lines);
+      return planAdd(workspace, target, patch.lines);
     case "delete":
       assertNoLink(target);
       return { ...planExisting(workspace, target), kind: "delete", after: EMPTY };
@@ -207,13 +201,14 @@ function planFile(
   }
 }
 
-function planAdd(target: ApprovedTarget, lines: readonly string[]): PlannedFile {
+function planAdd(workspace: Workspace, target: ApprovedTarget, lines: readonly string[]): PlannedFile {
   if (target.stats) {
     throw new Error(
       `${target.path} exists, so it cannot be added; nothing was changed. Read it and use *** Update File.`,
     );
   }
-  const text = lines.map((line) => `${line}\n`).join("");
+  const masked = lines.map((line) => `${line}\n`).join("");
+  const text = restoreContent(workspace, { path: target.path, before: "" }, masked);
   assertWholeCharacters("The patch", text);
   const after = { ...EMPTY, text };
   return { kind: "add", target, unsaved: undefined, before: EMPTY, after, hunks: 0, looseHunks: [] };
@@ -262,9 +257,8 @@ function planUpdate(
     const name = hunks.length === 1 ? "The hunk" : `Hunk ${index + 1} of ${hunks.length}`;
     const newText = hunk.newLines.join("\n");
     assertWholeCharacters("The patch", newText);
-    const texts = { "the patch": newText };
-    assertNoPlaceholders(workspace, { path: target.path, before: text, texts });
-    const patched = applyHunk(text, hunk, { path: target.path, name, from });
+    const file = { path: target.path, before: text };
+    const patched = applyHunk(text, restoreHunk(workspace, file, hunk), { path: target.path, name, from });
     text = patched.text;
     from = patched.nextIndex;
     if (!patched.isExact) looseHunks.push(index + 1);
@@ -273,6 +267,23 @@ function planUpdate(
     throw new Error(`The patch leaves ${target.path} as it is; there is nothing to change.`);
   const kind = moveTo === undefined ? "update" : "move";
   return { ...existing, kind, newTarget, after: { ...before, text }, hunks: hunks.length, looseHunks };
+}
+
+/** The hunk with the secrets of the file in place of their placeholders. */
+function restoreHunk(
+  workspace: Workspace,
+  file: { path: string; before: string },
+  hunk: PatchHunk,
+): PatchHunk {
+  const texts = { oldText: hunk.oldLines.join("\n"), newText: hunk.newLines.join("\n") };
+  const names = { oldText: "the patch", newText: "the patch" };
+  const restored = restoreChange(workspace, file, { texts, names });
+  if (restored === texts) return hunk;
+  return {
+    ...hunk,
+    oldLines: hunk.oldLines.length === 0 ? [] : restored.oldText.split("\n"),
+    newLines: hunk.newLines.length === 0 ? [] : restored.newText.split("\n"),
+  };
 }
 
 type Undo = () => void | Promise<void>;

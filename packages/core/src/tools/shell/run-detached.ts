@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { userStateDirectory } from "../../infrastructure/paths/user.ts";
 import { startDetached } from "../../infrastructure/process/detached.ts";
 import { LoggedOutput } from "../../jobs/job-output.ts";
-import type { ToolResult } from "../../tool/types.ts";
+import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";
 import type { Workspace } from "../workspace.ts";
 import { toShellCommand } from "./shell-command.ts";
@@ -11,7 +11,11 @@ import { toShellCommand } from "./shell-command.ts";
  * Starts a command that outlives the session, outside any sandbox. @throws Error where that cannot be done, or was not
  * asked for in the right way.
  */
-export async function runDetached(args: BashArguments, workspace: Workspace): Promise<ToolResult> {
+export async function runDetached(
+  args: BashArguments,
+  workspace: Workspace,
+  context: ToolContext,
+): Promise<ToolResult> {
   const { jobs, environment, sessionId, sandboxState } = workspace;
   if (args.background !== true || jobs === undefined)
     throw new Error("Not run: detach goes with background: true.");
@@ -26,7 +30,7 @@ export async function runDetached(args: BashArguments, workspace: Workspace): Pr
   const comeBack = state?.kind === "boxed" ? state.wrapper.leave() : undefined;
   try {
     const { rest, path } = startDetached({
-      ...toShellCommand(args.command, workspace),
+      ...toShellCommand(args.command, workspace, context),
       directory: join(stateDirectory, "jobs"),
       name: sessionId,
     });

@@ -10,7 +10,7 @@ import type { ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../bash.ts";
 import type { Workspace } from "../workspace.ts";
 import { CommandOutput } from "./output.ts";
-import { toShellCommand } from "./shell-command.ts";
+import { describeKeptPlaceholders, toShellCommand } from "./shell-command.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const UPDATE_INTERVAL_MS = 100;
@@ -30,15 +30,17 @@ export async function runShell(
   context: ToolContext,
 ): Promise<ToolResult> {
   if (context.signal.aborted) throw new Error("Interrupted before the command was started.");
-  if (args.detach) return (await import("./run-detached.ts")).runDetached(args, workspace);
+  if (args.detach) return (await import("./run-detached.ts")).runDetached(args, workspace, context);
   const askForHost = createHostQuestion(context);
   const access = await workspace.protectedAccess?.();
-  const command = { ...toShellCommand(args.command, workspace), access, askForHost };
+  const command = { ...toShellCommand(args.command, workspace, context), access, askForHost };
   const isBackground = args.background === true && workspace.jobs !== undefined;
   if (isBackground) workspace.jobs?.assertRoom();
   const timeoutMs = isBackground ? START_MS : (args.timeout ?? DEFAULT_TIMEOUT_MS);
-  const run = { args, command, context, workspace, timeoutMs, isBackground };
-  const notes: string[] = [];
+  const kept = context.insertsSecrets ? undefined : describeKeptPlaceholders(args.command, workspace);
+  const remarks = kept === undefined ? [] : [kept];
+  const run = { args, command, context, workspace, timeoutMs, isBackground, remarks };
+  const notes = [...remarks];
   const failures: string[] = [];
   for (;;) {
     const wrapped = await wrapForSandbox(command, args, workspace);
@@ -79,6 +81,8 @@ interface Run {
   timeoutMs: number;
   /** It becomes a job at once. */
   isBackground: boolean;
+  /** For the model, whatever comes of it. */
+  remarks: readonly string[];
   wrapped?: WrappedCommand | undefined;
 }
 
@@ -96,7 +100,7 @@ async function runOutside(run: Run): Promise<ToolResult> {
   const finishOutside = await leaveSandbox(run.workspace);
   try {
     const done = await runOnce(run);
-    return toResult({ ...run, ...done, notes: finishOutside?.() ?? [] });
+    return toResult({ ...run, ...done, notes: [...run.remarks, ...(finishOutside?.() ?? [])] });
   } catch (error) {
     finishOutside?.();
     throw error;
