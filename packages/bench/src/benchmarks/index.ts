@@ -11,6 +11,7 @@ import { rules } from "./rules.ts";
 import { approval, checkpoint } from "./safety.ts";
 import { screenFlood, screenIdle, screenKeys, screenMemory, screenStream } from "./screen.ts";
 import { screenParts } from "./screen-parts.ts";
+import { secrets } from "./secrets.ts";
 import { append, list, resume, search } from "./session-files.ts";
 import { skills } from "./skills.ts";
 import { firstRequest, firstRequestOpenAI, requestSize, screenStart, version } from "./start.ts";
@@ -43,6 +44,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   evidence,
   rules,
   replay,
+  secrets,
   compaction,
   recall,
   knowledge,

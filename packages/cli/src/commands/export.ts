@@ -13,7 +13,7 @@ import { EXPORT_FORMATS, type ExportFormat, findFormat } from "../export/export-
 import type { TrajectorySurroundings } from "../export/read-trajectory.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
-import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { openMaskingRedactor } from "../session/saved-secrets.ts";
 import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { askYesNo, readSubcommandArguments } from "./arguments.ts";
@@ -32,7 +32,7 @@ export async function runExport(rest: readonly string[], io: CliIo, directory?: 
   const format = readFormat(values.get("format")) ?? findFormat(file) ?? "md";
   const cwd = resolveDirectory(directory, io.cwd);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const redactor = openSavedRedactor(cwd, io.environment);
+  const redactor = await openMaskingRedactor(cwd, io.environment);
   const sessions = await listSessions(sessionsDir, { redactor });
   const session = findSession(sessions, redactor.redact(reference), {
     listUnreadable: () => listUnreadableSessions(sessionsDir),

@@ -16,7 +16,7 @@ import {
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { listKnownProjects, openSessionIndex } from "../session/known-projects.ts";
-import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { openMaskingRedactor } from "../session/saved-secrets.ts";
 import { sessionMarks } from "../session/session-formatter.ts";
 import { formatLocalMinute, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
@@ -50,7 +50,7 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
   const { text, isJson, isEverywhere } = options;
   if (text === "") throw new UsageError('sessions find needs a text: diligent sessions find "some text"');
   const found: FoundSession[] = [];
-  const redactor = openSavedRedactor(options.cwd, io.environment);
+  const redactor = await openMaskingRedactor(options.cwd, io.environment);
   // The index spares reading the files in which a word does not occur.
   const index = await openSessionIndex(io);
   const projects = isEverywhere

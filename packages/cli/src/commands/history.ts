@@ -37,7 +37,7 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
   const cwd = resolveDirectory(directory, io.cwd);
   const isJson = switches.has("json");
   const { config } = await loadConfig(cwd, io.environment);
-  const opened = openHistory({ cwd, config, environment: io.environment });
+  const opened = await openHistory({ cwd, config, environment: io.environment });
   const { history } = opened;
   try {
     switch (action) {

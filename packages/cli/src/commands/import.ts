@@ -17,7 +17,7 @@ import {
 import { EXIT_FAILURE, EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import { type CliIo, writeLine } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
-import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { openMaskingRedactor } from "../session/saved-secrets.ts";
 import { formatMessageCount, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { readSubcommandArguments } from "./arguments.ts";
@@ -42,7 +42,7 @@ export async function runImport(rest: readonly string[], io: CliIo, directory?: 
   const isJson = switches.has("json");
   const options = {
     paths: resolvePaths(root),
-    redactor: openSavedRedactor(cwd, io.environment),
+    redactor: await openMaskingRedactor(cwd, io.environment),
     onImported: (session: ImportedSession) => {
       if (!isJson) writeLine(io.stdout, sanitizeTerminalText(describe(session)));
     },

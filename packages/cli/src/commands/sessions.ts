@@ -39,7 +39,7 @@ import { isSubcommandWord } from "../arguments/subcommands.ts";
 import { EXIT_SUCCESS, orUsageError, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
-import { openSavedRedactor } from "../session/saved-secrets.ts";
+import { openMaskingRedactor } from "../session/saved-secrets.ts";
 import { SESSION_FORMATTER } from "../session/session-formatter.ts";
 import { formatLocalMinute, formatMessageCount, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
@@ -67,7 +67,7 @@ export async function runSessions(rest: readonly string[], io: CliIo, directory?
   if (reference === undefined)
     throw new UsageError(`sessions ${action} needs a REF, such as 1 (see diligent --list)`);
   const sessionsDir = projectSessionsDir(cwd, io);
-  const redactor = openSavedRedactor(cwd, io.environment);
+  const redactor = await openMaskingRedactor(cwd, io.environment);
   const sessions = await listSessions(sessionsDir, { redactor });
   const find = (wanted: string) =>
     findSession(sessions, redactor.redact(wanted), {

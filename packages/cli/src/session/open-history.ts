@@ -10,17 +10,17 @@ import { findProjectRoot, homeDirectory } from "@diligent/core/light";
 import type { DiligentConfig, Environment, SessionEntry } from "@diligent/core/run";
 import { readSessionFile } from "@diligent/core/sessions";
 import { UsageError } from "../errors.ts";
-import { openSavedRedactor } from "./saved-secrets.ts";
+import { openMaskingRedactor } from "./saved-secrets.ts";
 
 /** The index over all sessions, as the user's configuration has it. */
 export interface OpenedHistory {
   history: SessionHistory;
-  redactor: ReturnType<typeof openSavedRedactor>;
+  redactor: Awaited<ReturnType<typeof openMaskingRedactor>>;
   options: UpdateOptions;
 }
 
 /** @throws UsageError if it is turned off; an index from before is removed then. */
-export function openHistory({
+export async function openHistory({
   cwd,
   config,
   environment,
@@ -28,7 +28,7 @@ export function openHistory({
   cwd: string;
   config: Pick<DiligentConfig, "history">;
   environment: Environment;
-}): OpenedHistory {
+}): Promise<OpenedHistory> {
   const paths = historyPaths(environment);
   if (!paths) throw new UsageError("history: there is no home directory for the index");
   const history = new SessionHistory(paths);
@@ -36,7 +36,7 @@ export function openHistory({
     history.remove();
     throw new UsageError("history is turned off: history.index is false in your configuration");
   }
-  const redactor = openSavedRedactor(cwd, environment);
+  const redactor = await openMaskingRedactor(cwd, environment);
   const root = findProjectRoot(cwd, homeDirectory(environment));
   const sources = historySources(config.history?.sources);
   return { history, redactor, options: { environment, root, sources, redactor } };

@@ -18,6 +18,18 @@ export function openSavedRedactor(cwd: string, environment: Environment): Secret
 }
 
 /**
+ * The same, which also finds what only looks like a secret: for texts that are shown, copied or indexed as a whole. It
+ * knows no configuration, so that neither `secrets.mask` nor `secrets.allow` counts.
+ */
+export async function openMaskingRedactor(cwd: string, environment: Environment): Promise<SecretRedactor> {
+  const redactor = openSavedRedactor(cwd, environment);
+  const { maskSecrets } = await import("@diligent/core/secrets");
+  const root = findProjectRoot(cwd, homeDirectory(environment));
+  maskSecrets(redactor, { environment, root, settings: undefined });
+  return redactor;
+}
+
+/**
  * Masks the same, but reads the configuration only when a text has something in it that could be a key: a list of
  * ordinary names depends on no configuration and does not wait for one.
  */

@@ -21,7 +21,7 @@ export async function historySearchPicker(
   context: CommandContext,
 ): Promise<Picker | undefined> {
   const { cwd, loaded } = await context.session();
-  const opened = openHistory({ cwd, config: loaded.config, environment: context.environment });
+  const opened = await openHistory({ cwd, config: loaded.config, environment: context.environment });
   try {
     const matches = await searchUpdated(opened, query, context);
     const newest = new Map<string, HistoryMatch>();

@@ -17,6 +17,8 @@ const MIN_RANDOM_CHARS = 16;
 const MIN_HEXADECIMAL_CHARS = 24;
 const MIN_BITS = 3;
 const MAX_COMMON_SHARE = 0.42;
+// Names in camel case change after each word only.
+const MIN_CHANGE_SHARE = 0.4;
 
 /** True for a text that nobody would write by hand: a key, not a word, a name, a number, a path or a reference. */
 export function isRandom(text: string): boolean {
@@ -25,7 +27,9 @@ export function isRandom(text: string): boolean {
   if (!/\d/.test(text) && !(/[a-z]/.test(text) && /[A-Z]/.test(text))) return false;
   if (!/[A-Za-z]/.test(text)) return false;
   if (HEXADECIMAL.test(text)) return text.length >= MIN_HEXADECIMAL_CHARS && new Set(text).size >= 8;
-  return bitsPerCharacter(text) >= MIN_BITS && commonShare(text) < MAX_COMMON_SHARE;
+  if (bitsPerCharacter(text) < MIN_BITS) return false;
+  const isMixed = /\d/.test(text) && changeShare(text) > MIN_CHANGE_SHARE;
+  return isMixed || commonShare(text) < MAX_COMMON_SHARE;
 }
 
 const MIN_PASSWORD_CHARS = 8;
@@ -47,6 +51,20 @@ function bitsPerCharacter(text: string): number {
   let bits = 0;
   for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
   return bits;
+}
+
+/** How many of the pairs of neighbours are of two kinds: small, capital, digit or sign. */
+function changeShare(text: string): number {
+  let changes = 0;
+  for (let at = 1; at < text.length; at++)
+    if (kindOfCode(text.charCodeAt(at)) !== kindOfCode(text.charCodeAt(at - 1))) changes += 1;
+  return changes / (text.length - 1);
+}
+
+function kindOfCode(code: number): number {
+  if (code >= 97 && code <= 122) return 0;
+  if (code >= 65 && code <= 90) return 1;
+  return code >= 48 && code <= 57 ? 2 : 3;
 }
 
 const LETTERS = 26;
