@@ -20,6 +20,7 @@ const PACKAGES = new Set([
   "@diligent/core/permissions",
   "@diligent/core/protocol",
   "@diligent/core/replay",
+  "@diligent/core/secrets",
   "@diligent/core/review",
   "@diligent/core/run",
   "@diligent/core/runs",

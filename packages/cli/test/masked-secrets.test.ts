@@ -222,3 +222,15 @@ test.each(["once", "reject"])(
     expect(written).toBe(answer === "once" ? GITHUB : false);
   },
 );
+
+test("an event after the turn says how many secrets of which kinds were masked for the first time", async () => {
+  const cat = call("call_1", "bash", { command: "cat notes.txt" });
+  const { stdout } = await run(
+    [reply(cat), reply({ ...cat, id: "call_2" }), DONE],
+    ["-p", `Is ${STRIPE} right?`],
+  );
+  const events = stdout
+    .split("\n")
+    .flatMap((line) => (line.includes('"type":"masked"') ? [JSON.parse(line)] : []));
+  expect(events).toEqual([{ type: "masked", count: 4, kinds: ["github-token", "stripe-key", "value"] }]);
+});

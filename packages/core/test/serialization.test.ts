@@ -112,6 +112,7 @@ const EVENTS: Examples<AgentEvent> = {
     { type: "hook", event: "PreToolUse", command: "guard.sh", durationMs: 12, outcome: "blocked" },
     { type: "hook", event: "Stop", command: "x", durationMs: 1, outcome: "failed", problem: "exit code 1" },
   ],
+  masked: [{ type: "masked", count: 2, kinds: ["github-token", "value"] }],
   rule_violation: [
     { type: "rule_violation", rule: "Never push.", source: "AGENTS.md", line: 3, name: "never-push" },
   ],

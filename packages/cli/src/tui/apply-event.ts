@@ -90,6 +90,9 @@ export function applyEvent(view: View, event: AgentEvent, context: EventContext)
     // What was refused is in the command's result; /network lists everything.
     case "network":
       return view;
+    // /secrets lists them.
+    case "masked":
+      return view;
     // The call's result quotes the rule.
     case "rule_violation":
       return view;

@@ -235,6 +235,8 @@ export type AgentEvent =
       /** By which the user can switch it off. */
       name: string;
     }
+  /** Secrets were masked that this session had not masked before. */
+  | { type: "masked"; count: number; kinds: string[] }
   /** The model's checklist, all of it; empty when it is removed. */
   | { type: "todo"; todos: TodoItem[] }
   /** A server of the Model Context Protocol has changed its state. */

@@ -12,6 +12,7 @@ import type { SystemPromptSections } from "../config/system-prompt.ts";
 import type { AgentDefinition } from "../extensions/agents/definition.ts";
 import { type SessionRole, toSessionRole } from "../extensions/agents/session-role.ts";
 import type { SessionRecorder } from "../extensions/replay/recorder.ts";
+import { MASKED_ENTRY_TYPE, MaskReporter } from "../extensions/secrets/mask-reporter.ts";
 import {
   type DiligentPaths,
   ensureDiligentDir,
@@ -365,6 +366,13 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...(options.extensions ?? []),
       ...additions,
       ...(isSaved && !options.child ? [createUseCounter(prompt)] : []),
+      new MaskReporter(
+        () => opened?.branches.entries,
+        (masked) => {
+          opened?.appendCustom(MASKED_ENTRY_TYPE, masked);
+          opened?.report({ type: "masked", ...masked });
+        },
+      ),
     ]),
     noteBeforeRun: () => instructions.noteChanges(),
     checkPrompt: combinePromptChecks(additions),

@@ -7,6 +7,7 @@ import { JOBS, TRY } from "./job-commands.ts";
 import { NETWORK } from "./network-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
 import { RULES } from "./rules-command.ts";
+import { SECRETS } from "./secrets-command.ts";
 import { FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
 import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts";
 import type { SlashCommand } from "./types.ts";
@@ -16,7 +17,7 @@ import { REDO, UNDO } from "./undo-commands.ts";
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
   HELP,
   ...[NEW, RESUME, NAME, TREE, FORK, COMPACT, PIN],
-  ...[MODEL, THINKING, CONTEXT, COST, NETWORK, EVIDENCE, STATUS],
+  ...[MODEL, THINKING, CONTEXT, COST, NETWORK, SECRETS, EVIDENCE, STATUS],
   ...[INIT, KNOWLEDGE, RULES, AGENTS, JOBS],
   ...[TRY, DIFF, UNDO, REDO, RESULT, EXPAND, COPY, EXPORT],
   ...[SETTINGS, CONFIG, LOGIN, LOGOUT, PERMISSIONS, TRUST, RELOAD],

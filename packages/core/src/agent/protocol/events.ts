@@ -212,6 +212,10 @@ const EVENTS = [
     line: count.describe("From 1; 0 in the configuration."),
     name: z.string(),
   }),
+  event("masked", "Secrets were masked that the session had not masked before.", {
+    count,
+    kinds: z.array(z.string()).describe("Such as github-token; key and variable for configured ones."),
+  }),
   event("todo", "The checklist of the model, all of it.", { todos: z.array(todo) }),
   event("mcp_server", "A server of the Model Context Protocol has changed its state.", {
     name: z.string(),

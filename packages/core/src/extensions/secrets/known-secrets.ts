@@ -75,6 +75,6 @@ function findValues(text: string): string[] {
     return isSecret ? [value] : [];
   });
   const passwords = [...text.matchAll(NETRC_PASSWORD)].map(([, password = ""]) => password);
-  const whole = /^\S{16,4096}\s*$/.test(text) && isRandom(text.trim()) ? [text.trim()] : [];
+  const whole = /^[\w.+/~-]{16,4096}\s*$/.test(text) && isRandom(text.trim()) ? [text.trim()] : [];
   return [...found, ...settings, ...passwords.filter(isPassword), ...whole];
 }
