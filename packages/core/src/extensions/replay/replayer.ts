@@ -87,13 +87,16 @@ export class Replayer {
   /** An event of the session. */
   emit(event: AgentEvent): void {
     const hash = hashEvent(event);
-    const line = this.expect();
+    if (!this.expect()) return;
+    const at = this.findEvent();
+    const line = this.lines[at]?.line;
     if (line?.t !== "out" || line.e !== event.type || line.h !== hash) {
       this.part(describeEvent(event.type, hash), event);
       return;
     }
     this.hashes.add(hash);
-    this.advance();
+    this.taken.add(at);
+    this.deliver();
   }
 
   /** An answer that the session gets at once; `otherwise` where the record has none: the replay has ended then. */
@@ -179,9 +182,12 @@ export class Replayer {
     return undefined;
   }
 
-  private advance(): void {
-    this.at++;
-    this.deliver();
+  /** The position of the next event, which may come before a call that runs beside it asks for something. */
+  private findEvent(): number {
+    for (let at = this.at; ; at++) {
+      const line = this.lines[at]?.line;
+      if (!this.taken.has(at) && line?.t !== "get" && line?.t !== "call") return at;
+    }
   }
 
   /** Delivers what happens next to the session, up to what it does next itself. */
