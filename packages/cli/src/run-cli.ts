@@ -85,6 +85,8 @@ async function runSubcommand({ name, rest, directory }: SubcommandCall, io: CliI
       return (await import("./commands/network.ts")).runNetwork(rest, io, directory);
     case "replay":
       return (await import("./commands/replay.ts")).runReplay(rest, io, directory);
+    case "what-if":
+      return (await import("./worktree/what-if-command.ts")).runWhatIf(rest, io, directory);
     case "mcp":
       return (await import("./commands/mcp.ts")).runMcp(rest, io, directory);
     case "cost":

@@ -154,7 +154,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "session",
   ],
   "extensions/runs": ["infrastructure", "agent/types.ts", "harness/types.ts"],
-  "extensions/worktrees": ["infrastructure"],
+  "extensions/worktrees": ["infrastructure", "checkpoint/types.ts"],
   "extensions/secrets": ["infrastructure"],
   // Composition: it may import everything, and nothing but the faces imports it.
   harness: ["*"],

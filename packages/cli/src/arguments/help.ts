@@ -19,9 +19,8 @@ export function formatHelp(): string {
     ),
     formatLine("       diligent help COMMAND", "help for one command"),
     ...GROUPS.flatMap(([group, title]) => formatGroup(title, group)),
-    "Examples:",
-    '  diligent "why does the login test fail?"',
-    '  git diff | diligent -p "review this change" --output-format json',
+    'Examples: diligent "why does the login test fail?"',
+    '          git diff | diligent -p "review this change" --output-format json',
     "Exit codes: 0 done, 1 failed, 2 usage, 3 limit, 4 approval, 5 evidence, 128+N",
     "",
   ].join("\n");

@@ -211,6 +211,33 @@ const PAGES = {
     ],
     isOfProject: true,
   },
+  "what-if": {
+    about: "continue a session in other ways",
+    title: "continue a session from an entry with other models, prompts or efforts, and compare the outcomes",
+    usage: [
+      ["REF@ENTRY --model M...", "ask again with each model"],
+      ["REF@ENTRY --prompt-file FILE...", "ask what each file says instead"],
+      ["REF@ENTRY --effort E...", "ask again with each thinking level"],
+    ],
+    sessionBehind: ["what-if"],
+    options: [
+      { name: "model", alias: "m", value: "MODEL", completes: "model", help: "a variant with this model" },
+      { name: "prompt-file", value: "FILE", completes: "file", help: "a variant with this prompt" },
+      { name: "effort", value: "LEVEL", help: "a variant with this thinking level" },
+      { name: "runs", value: "N", help: "runs of each variant (1)" },
+      { name: "max-cost", value: "USD", help: "of all runs together" },
+      { name: "keep", help: "keep the worktrees" },
+      JSON_OPTION,
+      HTML_OPTION,
+    ],
+    notes: [
+      REF,
+      "ENTRY is the id or the label of an entry (diligent sessions show REF --entries). From a prompt on, that prompt is asked again; from any other entry on, the prompt after it.",
+      "Each run works in a git worktree of its own, which has the files as they were at ENTRY, in the mode auto and the sandbox. The sessions stay, the worktrees are removed unless --keep is given. The table shows how each run ended, its checks, turns, tokens, cost, time and the size of its changes.",
+      "Exit code 1: a run has failed. 2: nothing was sent. 3: --max-cost was reached before all runs. 130: Ctrl+C; what has ended is shown.",
+    ],
+    isOfProject: true,
+  },
   review: {
     about: "review changes, for people or for CI",
     title: "review changes with a model that can only read, and report what is wrong",

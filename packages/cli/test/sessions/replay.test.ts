@@ -9,10 +9,13 @@ import { ANTHROPIC_SERVICE, environmentFor, wholeReply } from "../support/vendor
 
 let place: TemporaryProject;
 
+// Of the form of a key that services are called with, and of no service.
+const TOKEN = `ghp_${"16C7e42F292c6912E7710c838347Ae178B4a"}`;
+
 beforeEach(() => {
   place = createTemporaryProject();
   place.configure({ record: true, sandbox: "off" });
-  place.write("a.txt", "first\nsecond\n");
+  place.write("a.txt", `first\nsecond\ntoken = ${TOKEN}\n`);
 });
 
 afterEach(() => place.remove());
@@ -42,12 +45,13 @@ describe("diligent replay", () => {
     ]);
   });
 
-  test("keeps the record beside the session, private, unseen by git and without keys", async () => {
+  test("keeps the record beside the session, private, unseen by git and without secrets", async () => {
     const environment = await recordWithServer();
     const [id] = mainSessions();
     const record = recordOf(id);
     expect(statSync(record).mode & 0o777).toBe(0o600);
     expect(readFileSync(record, "utf8")).not.toContain(environment.ANTHROPIC_API_KEY ?? "none");
+    expect(readFileSync(record, "utf8")).not.toContain(TOKEN);
     expect(readFileSync(record, "utf8")).toContain("second");
     Bun.spawnSync(["git", "init", "--quiet"], { cwd: place.project });
     const status = Bun.spawnSync(["git", "status", "--porcelain", "--untracked-files=all"], {

@@ -13,6 +13,7 @@ import {
   describeInterruptedRestore,
   type MoveOptions,
   type NoticeSink,
+  type PathState,
   type Restoration,
   type SessionChange,
 } from "./types.ts";
@@ -144,6 +145,10 @@ export class Checkpoints {
 
   changes(): Promise<SessionChange[] | undefined> {
     return this.queue.add(() => withHistory(this.session, (history) => history.changes()));
+  }
+
+  statesAt(entryIds: ReadonlySet<string>): Promise<PathState[] | undefined> {
+    return this.queue.add(() => withHistory(this.session, (history) => history.statesAt(entryIds)));
   }
 
   /** Stops immediately. A session that changed nothing leaves nothing on disk. */

@@ -49,6 +49,7 @@ import type {
   DisplacedRef,
   Move,
   MoveOptions,
+  PathState,
   PathVersion,
   Restoration,
   RestoredPath,
@@ -111,6 +112,22 @@ export class History {
    */
   changes(): Promise<SessionChange[] | undefined> {
     const reading = ({ steps, evaluateOptions }: OpenedSession) => readVersions(steps, evaluateOptions);
+    return withOpenedSession(this.opening({ isReading: true }), reading);
+  }
+
+  /**
+   * What is needed to make the project as it was at an entry of the conversation: the paths that this session has changed
+   * since, without git's own. Undefined when the session is unknown.
+   * @param entryIds the entries from the beginning of the conversation to that entry.
+   */
+  statesAt(entryIds: ReadonlySet<string>): Promise<PathState[] | undefined> {
+    const reading = async ({ steps, evaluateOptions: { store } }: OpenedSession): Promise<PathState[]> => {
+      const step = firstStepAfter(steps, entryIds);
+      const planned = step ? planRollBack(stepsBackTo(steps, step)) : [];
+      return planned
+        .filter(({ path }) => !isOfRepository(path))
+        .map(({ path, target }) => ({ path, version: toVersion(target, store) }));
+    };
     return withOpenedSession(this.opening({ isReading: true }), reading);
   }
 

@@ -122,6 +122,12 @@ export interface SessionChange {
   now: PathVersion | undefined;
 }
 
+/** A path of the project as it was; undefined means that it did not exist. */
+export interface PathState {
+  path: string;
+  version: PathVersion | undefined;
+}
+
 /** A notice for the user. */
 export type NoticeSink = (level: "info" | "warning", code: string, message: string) => void;
 

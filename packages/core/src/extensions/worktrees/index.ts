@@ -1,5 +1,6 @@
 /** Worktrees of a project, each for one run. */
 
+export type { DiffSize, WorktreeState } from "./worktree-state.ts";
 export {
   findAbandonedWorktrees,
   isWorktreeName,

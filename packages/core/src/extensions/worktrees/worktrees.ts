@@ -5,6 +5,7 @@ import { SessionLock } from "../../infrastructure/fs/lock.ts";
 import { Git, GitError, type GitPlace } from "../../infrastructure/git/run-git.ts";
 import { findMainProject, worktreePath } from "../../infrastructure/paths/main-project.ts";
 import { localDate, randomHex } from "../../infrastructure/runtime.ts";
+import { WorktreeState } from "./worktree-state.ts";
 
 /** A working tree of its own for one run, on a branch of its own. */
 export interface RunWorktree {
@@ -134,6 +135,32 @@ export class TakenWorktree {
       return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
     } finally {
       this.tools.lock.release();
+    }
+  }
+
+  /** The worktree's state. */
+  get state(): WorktreeState {
+    return new WorktreeState(this.tree, this.tools);
+  }
+
+  /** Leaves the worktree as it is; another process may use it. */
+  release(): void {
+    this.tools.lock.release();
+  }
+
+  /** Removes the worktree and its branch with everything in them. Never throws. */
+  async discard(): Promise<WorktreeEnd> {
+    const { main, lock } = this.tools;
+    const { path, branch } = this.tree;
+    try {
+      const removed = await main.run(["worktree", "remove", "--force", "--force", path]);
+      if (removed.exitCode !== 0) return { kind: "unknown", reason: removed.stderr.split("\n")[0] ?? "" };
+      if (branch !== "HEAD") await main.run(["branch", "--quiet", "-D", branch]);
+      return { kind: "removed" };
+    } catch (error) {
+      return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      lock.release();
     }
   }
 
