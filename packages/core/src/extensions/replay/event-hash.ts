@@ -47,6 +47,15 @@ export class EventHashes {
 }
 
 function hashJson(value: object): string {
-  const json = JSON.stringify(value, (key, field: unknown) => (UNHASHED_FIELDS.has(key) ? undefined : field));
+  const json = JSON.stringify(value, (key, field: unknown) =>
+    UNHASHED_FIELDS.has(key) || holdsNothingElse(field) ? undefined : field,
+  );
   return new Bun.CryptoHasher("sha256").update(json).digest("hex").slice(0, HASH_CHARACTERS);
+}
+
+/** True for the metadata of a call that has taken so long that its duration is shown. */
+function holdsNothingElse(field: unknown): boolean {
+  if (typeof field !== "object" || field === null || Array.isArray(field)) return false;
+  const keys = Object.keys(field);
+  return keys.length > 0 && keys.every((key) => UNHASHED_FIELDS.has(key));
 }

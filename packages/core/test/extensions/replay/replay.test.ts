@@ -156,4 +156,19 @@ test("the hash of an event leaves out times, and nothing else", () => {
   });
   expect(hashEvent(event("a", 1))).toBe(hashEvent(event("a", 2)));
   expect(hashEvent(event("a", 1))).not.toBe(hashEvent(event("b", 1)));
+  const ended = (metadata?: Record<string, unknown>): AgentEvent => ({
+    ...{
+      type: "tool_end",
+      itemId: "tool-1",
+      toolCallId: "call-1",
+      toolName: "ls",
+      output: "",
+      isError: false,
+    },
+    ...(metadata && { metadata }),
+  });
+  // A call that takes a second longer in the replay, or in the record, is the same.
+  expect(hashEvent(ended({ durationMs: 1_200 }))).toBe(hashEvent(ended()));
+  expect(hashEvent(ended({ durationMs: 1_200, count: 1 }))).toBe(hashEvent(ended({ count: 1 })));
+  expect(hashEvent(ended({ count: 1 }))).not.toBe(hashEvent(ended()));
 });
