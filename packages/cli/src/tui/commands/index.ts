@@ -1,12 +1,22 @@
 import { nearestName } from "@diligent/core/light";
 import { AGENTS } from "./agent-commands.ts";
 import { COMPACT, PIN } from "./compact-commands.ts";
-import { EVIDENCE } from "./evidence-command.ts";
-import { CONFIG, CONTEXT, COST, HELP, KEYS, KNOWLEDGE, PERMISSIONS, STATUS, TRUST } from "./info-commands.ts";
+import {
+  CONFIG,
+  CONTEXT,
+  COST,
+  EVIDENCE,
+  HELP,
+  KEYS,
+  KNOWLEDGE,
+  NETWORK,
+  PERMISSIONS,
+  RULES,
+  STATUS,
+  TRUST,
+} from "./info-commands.ts";
 import { JOBS, TRY } from "./job-commands.ts";
-import { NETWORK } from "./network-commands.ts";
 import { COPY, DIFF, EDITOR, EXPAND, EXPORT, RESULT } from "./output-commands.ts";
-import { RULES } from "./rules-command.ts";
 import { SECRETS } from "./secrets-command.ts";
 import { FORK, HISTORY, INIT, NAME, NEW, QUIT, RELOAD, RESUME, TREE } from "./session-commands.ts";
 import { LOGIN, LOGOUT, MODEL, SETTINGS, THINKING } from "./settings-commands.ts";

@@ -354,3 +354,41 @@ export const TRUST: SlashCommand = {
     await askForTrust(context);
   },
 };
+
+/** `/network`: the connections of this session, allowed or refused. */
+export const NETWORK: SlashCommand = {
+  name: "network",
+  description: "What was connected to, and what was refused",
+  isAlwaysPossible: true,
+  async run(_, { print, session, columns }) {
+    const { networkRecords } = await session();
+    const { formatNetworkRecords } = await import("../../commands/network.ts");
+    print(["Network of this session", "", ...formatNetworkRecords(networkRecords(), columns())].join("\n"));
+  },
+};
+
+/** `/evidence`: what was checked in each turn of this conversation, the last one at the end. */
+export const EVIDENCE: SlashCommand = {
+  name: "evidence",
+  description: "Which checks ran, what they said, and whether they still hold",
+  isAlwaysPossible: true,
+  async run(_, { print, session }) {
+    const opened = await session();
+    const { describeEvidenceOf } = await import("../../evidence/session-evidence.ts");
+    print(describeEvidenceOf(opened.session.customEntries("evidence")).join("\n"));
+  },
+};
+
+/** `/rules`: the rules of this session with their lines and guards, and what is not enforced. */
+export const RULES: SlashCommand = {
+  name: "rules",
+  description: "Rules of instruction files that calls are held to",
+  isAlwaysPossible: true,
+  async run(_, { print, session, environment }) {
+    const { cwd, loaded, projectTrust } = await session();
+    const { findRules } = await import("@diligent/core/definitions");
+    const { formatRules } = await import("../../rules/format-rules.ts");
+    const place = { cwd, root: loaded.projectRoot, environment, settings: loaded.config.rules };
+    print(formatRules(await findRules(place, await projectTrust(), { nested: true })).join("\n"));
+  },
+};
