@@ -62,7 +62,7 @@ describe("diligent replay", () => {
     expect(existsSync(record)).toBe(false);
   });
 
-  test("exits 1 with the first difference, and 2 without a record or with a damaged one", async () => {
+  test("exits 1 with the first difference, and 2 with a damaged record", async () => {
     await recordWithServer();
     const [id] = mainSessions();
     const record = recordOf(id);
@@ -76,6 +76,9 @@ describe("diligent replay", () => {
     const damaged = await runDiligent(place, ["replay"]);
     expect([damaged.exitCode, damaged.stdout]).toEqual([2, ""]);
     expect(damaged.stderr).toMatch(/^diligent: replay: line \d+ of \S+ is damaged\n$/);
+  });
+
+  test("exits 2 without a record", async () => {
     const script = place.write("script.json", { version: 1, turns: [{ text: "Hello." }] });
     place.configure({ sandbox: "off", record: false });
     await runDiligent(place, ["-p", "-m", `scripted/${script}`, "hello"]);
