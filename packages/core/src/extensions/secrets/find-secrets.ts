@@ -386,13 +386,22 @@ function countOpenOf(text: string, word: string): number {
     const isAssigned = code === EQUALS || code === COLON;
     if (isAssigned && kindOfName(nameBefore(text, at, code) ?? "") !== undefined) return text.length - at - 1;
     if (code === COLON && text.startsWith("://", at)) return text.length - at;
-    if (code < 128 && isBoundary(text, at) && isOpenShape(text.slice(at))) return text.length - at;
+    if (code < 128 && isBoundary(text, at) && isOpenShape(text, at)) return text.length - at;
   }
   return word.length >= PROBE_CHARS && isPrintable(decode(word.slice(0, PROBE_CHARS))) ? word.length : 0;
 }
 
-function isOpenShape(rest: string): boolean {
-  return starts().all.some(({ prefix }) =>
-    rest.length < prefix.length ? prefix.startsWith(rest) : rest.startsWith(prefix),
+let prefixesByFirst: Map<string, string[]> | undefined;
+
+/** Runs for each word of an unfinished text with each piece that arrives, so it tries few prefixes. */
+function isOpenShape(text: string, at: number): boolean {
+  prefixesByFirst ??= Map.groupBy(
+    starts().all.map(({ prefix }) => prefix),
+    (prefix) => prefix.charAt(0),
+  );
+  const left = text.length - at;
+  const prefixes = prefixesByFirst.get(text.charAt(at)) ?? [];
+  return prefixes.some((prefix) =>
+    left < prefix.length ? prefix.startsWith(text.slice(at)) : text.startsWith(prefix, at),
   );
 }
