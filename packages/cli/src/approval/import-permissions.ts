@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ProjectSession } from "@diligent/core/harness";
 import type { ForeignRule, ForeignRuleFile } from "@diligent/core/permissions";
 import type { PermissionRule } from "@diligent/core/run";
@@ -80,7 +79,7 @@ export async function importRules(file: ForeignRuleFile, opened: Importing): Pro
       parts.push(
         "Those that deny or ask apply now, unless your own rules say otherwise; those that allow wait for /trust.",
       );
-    else if (count > 0) parts.push(describeEffect(wanted, opened));
+    else if (count > 0) parts.push(describeEffect(wanted));
   }
   if (answers.length > 0) {
     await grants.addForProject(answers);
@@ -93,9 +92,7 @@ function countOf(count: number, noun: string): string {
   return `${count} ${count === 1 ? noun : `${noun}s`}`;
 }
 
-function describeEffect(added: readonly PermissionRule[], { approval }: Importing): string {
-  const isActive = added.every((rule) => approval.rules.some((each) => isDeepStrictEqual(each, rule)));
-  if (!isActive) return "Not active here: this project's rules replace yours.";
+function describeEffect(added: readonly PermissionRule[]): string {
   const deniesAll = added.some(({ action, pattern }) => action === "deny" && /^\*+$/.test(pattern));
   return deniesAll ? "Active now; the model's tools change with /reload." : "Active now.";
 }

@@ -18,9 +18,7 @@ export async function addRule(rule: PermissionRule, opened: Changeable): Promise
   const { addUserRule } = await import("@diligent/core/config");
   const { path } = await addUserRule(opened.workspace.environment, rule);
   await opened.reloadRules();
-  const isCounted = isDeepStrictEqual(opened.approval.rules.at(-1), rule);
-  const effect = isCounted ? "Active now." : "Not active here: this project's rules replace yours.";
-  return `Added to ${path}: ${describeRule(rule)}. ${effect}${offerNote(rule)}`;
+  return `Added to ${path}: ${describeRule(rule)}. Active now.${offerNote(rule)}`;
 }
 
 /**
@@ -129,16 +127,11 @@ function toListedRules(
   const origin = loaded.origins.permissions ?? "configuration";
   const active = approval.rules;
   const others = active.length - rules.length;
-  // If the user's rules are active, they come last; otherwise a trusted project's rules replace them.
+  // The user's rules come last, unless their file was changed by hand since it was read.
   const isCounted = others >= 0 && isDeepStrictEqual(active.slice(others), [...rules]);
-  const isOwnOnly = origin === path;
-  const foreign = isCounted ? active.slice(0, others) : isOwnOnly ? [] : active;
+  const foreign = isCounted ? active.slice(0, others) : origin === path ? [] : active;
   const foreignOrigin = origin.startsWith(`${path}, `) ? origin.slice(`${path}, `.length) : origin;
-  const detail = isCounted
-    ? (path ?? origin)
-    : isOwnOnly
-      ? "edit it in its file, then run /reload"
-      : "yours, but not active here: the project's rules replace it";
+  const detail = isCounted ? (path ?? origin) : "edit it in its file, then run /reload";
   return [
     ...foreign.map((rule) => ({ rule, detail: foreignOrigin, userIndex: undefined })),
     ...rules.map((rule, userIndex) => ({ rule, detail, userIndex })),

@@ -133,7 +133,7 @@ describe("/permissions", () => {
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
-  test("marks a rule as inactive if those of a trusted project replace it", async () => {
+  test("makes a rule active beside those of a trusted project", async () => {
     place.write("diligent.jsonc", {
       permissions: [{ permission: "execute", pattern: "make", action: "allow" }],
     });
@@ -142,9 +142,12 @@ describe("/permissions", () => {
     await typed.press("down", "down", "enter");
     typed.take();
     await typed.run("/permissions deny execute curl");
-    expect(typed.take("notice")[0]).toEndWith("Not active here: this project's rules replace yours.");
+    expect(typed.take("notice")[0]).toEndWith("deny execute curl. Active now.");
     await typed.run("/permissions");
-    expect(typed.dialog?.items[1]?.detail).toBe("yours, but not active here: the project's rules replace it");
+    expect(typed.dialog?.items.map(({ label, detail }) => `${label} (${detail})`).slice(0, 2)).toEqual([
+      `rule 1: allow execute make (${join(place.project, "diligent.jsonc")})`,
+      `rule 2: deny execute curl (${join(place.home, ".config", "diligent", "diligent.jsonc")})`,
+    ]);
   });
 });
 
