@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { endAllProcesses } from "../../src/infrastructure/process/all-processes.ts";
 import { startProcess } from "../../src/infrastructure/process/process.ts";
 import { BUSY_MS } from "../support/busy-machine.ts";
 import { countLeftRunning, countProcesses, uniqueSleepSeconds } from "../support/process-census.ts";
 import { makeTempDir } from "../support/temp-dir.ts";
+import { testUnless } from "../support/test-unless.ts";
 
 afterEach(endAllProcesses);
 
@@ -65,6 +66,30 @@ describe("a started process", () => {
       "/nonexistent/bash could not be started: it does not exist (ENOENT).",
     );
   });
+});
+
+describe("a process that reports the mount namespace of its command", () => {
+  testUnless(process.platform === "linux" ? undefined : "needs Linux")(
+    "is not gone while somebody runs in it, also if its exit is noticed before the report",
+    async () => {
+      // This test itself runs in that one.
+      const used = /\d+/.exec(readlinkSync("/proc/self/ns/mnt"))?.[0];
+      const script = `echo '{ "child-pid": 1, "mnt-namespace": ${used} }' >&3; echo '{ "exit-code": 0 }' >&3`;
+      for (let round = 0; round < 20; round++) {
+        const child = await startProcess({
+          argv: ["/bin/sh", "-c", script],
+          cwd: "/",
+          environment: { PATH: "/usr/bin:/bin" },
+          report: "bubblewrap",
+          processTable: "/proc",
+        });
+        await child.exited;
+        // Whatever can be known has been noticed by now.
+        await new Promise((resolve) => setImmediate(resolve));
+        expect([child.hasSurvivors(), Bun.peek.status(child.gone)]).toEqual([true, "pending"]);
+      }
+    },
+  );
 });
 
 describe("end", () => {

@@ -221,6 +221,8 @@ function toChildProcess(
     return id !== undefined && isMountNamespaceUsed(id, processTable, { isUrgent });
   };
   const gone = ended.then(async () => {
+    // Its exit may be noticed before the report, without which its processes cannot be found.
+    await report?.ended;
     // A staying shell has ended with the last of its processes.
     if (report !== undefined && processTable === undefined) return;
     // The last process of an ended command is often about to end, too.
