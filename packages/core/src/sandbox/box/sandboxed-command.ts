@@ -297,7 +297,8 @@ export class SandboxedShell implements ShellWrapper {
       shared.openAnother(),
       import("../network/session-network.ts"),
     ]);
-    const socketDirectory = mkdtempSync(`${temporary.directory}/view-network-`);
+    // The path of a socket has room for a hundred bytes.
+    const socketDirectory = mkdtempSync(`${temporary.directory}/v-`);
     const network = new SessionNetwork({
       setting: { allow: [] },
       environment: {},
