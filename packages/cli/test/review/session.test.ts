@@ -61,7 +61,10 @@ test("/review works in print mode, too, and sends nothing if there is nothing to
     };
     const found = await play([{ text: ANSWER }, { text: "One finding." }], "/review HEAD");
     expect([found.stdout, found.exitCode]).toEqual(["One finding.\n", 0]);
-    const asked = await play([{ text: "Looks bad." }, { text: ANSWER }, { text: "One finding." }], "/review HEAD");
+    const asked = await play(
+      [{ text: "Looks bad." }, { text: ANSWER }, { text: "One finding." }],
+      "/review HEAD",
+    );
     expect([asked.stdout, asked.exitCode]).toEqual(["One finding.\n", 0]);
     const none = await play([], "/review --staged");
     expect([none.stdout, none.exitCode]).toEqual(["", 2]);
