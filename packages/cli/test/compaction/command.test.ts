@@ -12,7 +12,7 @@ import {
 } from "../support/counting-service.ts";
 import { LONG_SESSION, writeLongSession } from "../support/long-session.ts";
 import { runDiligent, startDiligent } from "../support/run-diligent.ts";
-import { entryTypes, savedLines, writeSession } from "../support/session-files.ts";
+import { entryTypes, savedLines, withoutConnections, writeSession } from "../support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
 
 let place: TemporaryProject;
@@ -176,10 +176,8 @@ describe("diligent sessions compact, interrupted by a signal, leaves the convers
 
 /** The session files without the entries about connections, of which there was one. */
 function conversations(): Record<string, string> {
-  const withoutNetwork = (text: string) =>
-    text.replace(/^\{"type":"custom".*"customType":"network".*\n/gm, "");
   return Object.fromEntries(
-    Object.entries(sessionFiles()).map(([name, text]) => [name, withoutNetwork(text)]),
+    Object.entries(sessionFiles()).map(([name, text]) => [name, withoutConnections(text)]),
   );
 }
 

@@ -100,6 +100,11 @@ export function savedLines(
     });
 }
 
+/** The text of a session file without the lines about connections, which each request to a provider adds. */
+export function withoutConnections(text: string): string {
+  return text.replace(/^\{"type":"custom".*"customType":"network".*\n/gm, "");
+}
+
 /** The types of the lines of a session file, "session" for the first. */
 export function entryTypes(place: TemporaryProject, id?: string): string[] {
   return savedLines(place, id).map(({ type }) => String(type));
