@@ -318,13 +318,42 @@ export class RedactedPieces {
     }
     shown += text.slice(end, Math.max(end, until));
     this.waiting = text.slice(Math.max(end, until));
-    this.before = text.slice(0, Math.max(end, until)).slice(-MAX_CONTEXT_CHARS);
+    this.before = contextIn(text.slice(0, Math.max(end, until)));
     return shown;
   }
 }
 
 // A private key has about 3,200 characters, and its first line says that it is one.
 const MAX_CONTEXT_CHARS = 4096;
+const KEY_LINE = "-----BEGIN ";
+const MAX_TOKEN_CHARS = 2048;
+const BACKSLASH = 92;
+// A name, a sign and a scheme before a value.
+const MAX_NAME_CHARS = 120;
+
+/** The end of a shown text that decides about what follows: all of it would be searched with each piece that arrives. */
+function contextIn(shown: string): string {
+  const end = shown.slice(-MAX_CONTEXT_CHARS);
+  if (end.includes(KEY_LINE)) return end;
+  const least = Math.max(0, end.length - MAX_TOKEN_CHARS);
+  let word = end.length;
+  while (word > least && isInWord(end.charCodeAt(word - 1))) word--;
+  let lines = end.length;
+  while (lines > 0 && isInEncodedLines(end.charCodeAt(lines - 1))) lines--;
+  return end.slice(Math.max(0, Math.min(word, lines) - MAX_NAME_CHARS));
+}
+
+/** An escape ends a word, too: JSON of text has no spaces between its lines. */
+function isInWord(code: number): boolean {
+  return code > 32 && code !== BACKSLASH;
+}
+
+/** Of base64 in both alphabets, which may be wrapped. */
+function isInEncodedLines(code: number): boolean {
+  const isLetterOrDigit =
+    (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57);
+  return isLetterOrDigit || "+/=-_\r\n".includes(String.fromCharCode(code));
+}
 
 function toForms({ value, placeholder }: SecretValue): SecretForm[] {
   const bytes = Buffer.from(value);
