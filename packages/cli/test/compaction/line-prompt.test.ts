@@ -211,8 +211,7 @@ describe("during /compact in line mode", () => {
     const program = await start("-c");
     program.type("/compact\r");
     while (server.summaries.length === 0) await Bun.sleep(5);
-    program.type("sent meanwhile\r");
-    await program.shown("sent meanwhile");
+    await program.typeAndRead("sent meanwhile\r");
     program.type("\x03");
     await program.shown("Stopped: the session is unchanged.");
     await program.shown("Answer to sent meanwhile");

@@ -9,6 +9,7 @@ const POLL_MS = 5;
 
 // Output for the old size is read within this time; a frame for the new one comes later.
 const IN_FLIGHT_MS = 15;
+const QUIET_PARTS = 5;
 
 export interface PtyOptions {
   columns?: number;
@@ -47,7 +48,7 @@ export interface PtyProgram extends AsyncDisposable {
   waitFor(text: string | RegExp): Promise<string[]>;
   /** Like `waitFor`, for any condition on the screen. */
   waitUntil(isShown: (screen: string[], terminal: VirtualTerminal) => boolean): Promise<string[]>;
-  /** Resolves once nothing has been written for `quietMs`. */
+  /** Resolves once nothing has been written for `quietMs` and the program sleeps: it has read all replies, too. */
   settle(quietMs?: number): Promise<string[]>;
   resize(columns: number, rows: number): Promise<void>;
   /** Like `resize`, between two frames. @returns true if a frame was being written after all. */
@@ -89,9 +90,11 @@ export function startInPty(
     return terminal.screen();
   };
   const settle = async (quietMs = 100) => {
-    for (let writes = -1; writes !== terminal.writes.length; ) {
+    for (let writes = -1; writes !== terminal.writes.length || !isSleeping(child.pid); ) {
       writes = terminal.writes.length;
-      await Bun.sleep(quietMs);
+      // In parts: after a pause of this process, what has been written meanwhile is read between two of them.
+      for (let part = 0; part < QUIET_PARTS; part++) await Bun.sleep(quietMs / QUIET_PARTS);
+      await terminal.flush();
     }
     return screen();
   };
@@ -149,6 +152,15 @@ export function startInPty(
       await child.exited;
     },
   };
+}
+
+/** False while a program has something to do, such as unread input; true if it has ended. */
+function isSleeping(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [RD]/s.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return true;
+  }
 }
 
 function hasText(rows: readonly string[], text: string | RegExp): boolean {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { bareEnvironment, PROGRAM } from "./run-diligent.ts";
 import type { TemporaryProject } from "./temporary-project.ts";
 
@@ -6,6 +7,8 @@ export interface TerminalProgram {
   readonly screen: string;
   /** Types text; `\r` is Enter, `\x03` Ctrl+C, `\x04` Ctrl+D. */
   type(text: string): void;
+  /** Types a line and resolves once the program has read it: a later Ctrl+C would make the terminal drop it. */
+  typeAndRead(text: string): Promise<void>;
   /** Resolves once the screen has shown `text`, wrapped or not, since the last successful call. */
   shown(text: string): Promise<void>;
   process: Bun.Subprocess;
@@ -39,6 +42,11 @@ export function runInTerminal(
       return screen;
     },
     type: (text) => void child.terminal?.write(text),
+    async typeAndRead(text) {
+      const before = charactersReadBy(child.pid);
+      child.terminal?.write(text);
+      while (charactersReadBy(child.pid) < before + text.length) await Bun.sleep(5);
+    },
     async shown(text) {
       const words = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/(?<=\S) (?=\S|$)/g, "\\s+");
       const pattern = new RegExp(words);
@@ -53,4 +61,9 @@ export function runInTerminal(
     process: child,
     exitCode: child.exited,
   };
+}
+
+function charactersReadBy(pid: number): number {
+  const [, count = "0"] = /^rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "utf8")) ?? [];
+  return Number(count);
 }
