@@ -170,11 +170,10 @@ describe("/login during a run", () => {
     program.send("/login anthropic\r");
     await program.waitFor("Paste the key for anthropic");
     resolve();
-    await program.waitFor("Calling.");
-    await program.settle();
+    await program.waitFor("bash touch made");
     program.send(KEY);
     await program.waitFor("•••");
-    expect((await program.settle()).join("\n")).not.toContain("Allow bash?");
+    expect((await program.screen()).join("\n")).not.toContain("Allow bash?");
     program.send("\x1b");
     await program.waitFor("type to filter");
     program.send("\x1b");

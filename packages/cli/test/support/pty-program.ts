@@ -9,7 +9,7 @@ const POLL_MS = 5;
 
 // Output for the old size is read within this time; a frame for the new one comes later.
 const IN_FLIGHT_MS = 15;
-const QUIET_PARTS = 5;
+const LAST_LOOK_MS = 10;
 
 export interface PtyOptions {
   columns?: number;
@@ -92,8 +92,9 @@ export function startInPty(
   const settle = async (quietMs = 100) => {
     for (let writes = -1; writes !== terminal.writes.length || !isSleeping(child.pid); ) {
       writes = terminal.writes.length;
-      // In parts: after a pause of this process, what has been written meanwhile is read between two of them.
-      for (let part = 0; part < QUIET_PARTS; part++) await Bun.sleep(quietMs / QUIET_PARTS);
+      // In two parts: after a pause of this process, what has been written meanwhile is read between them.
+      await Bun.sleep(quietMs - LAST_LOOK_MS);
+      await Bun.sleep(LAST_LOOK_MS);
       await terminal.flush();
     }
     return screen();
