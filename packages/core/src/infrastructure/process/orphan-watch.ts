@@ -1,8 +1,11 @@
 /**
  * Reads the groups to watch from a pipe of which only the watching program holds the other end. When that ends, however
- * it did, their processes are ended, and those with the mark in their environment: TERM, then KILL after a second.
+ * it did, their processes are ended, and those with the mark in their environment, and the groups of these, except the
+ * program's own: it may have been killed between the start of a child and its report. TERM, then KILL after a second.
  */
 const SCRIPT = `trap '' HUP INT TERM
+group_of() { IFS= read -r stat <"/proc/$1/stat" || return; set -- \${stat##*) }; echo "$3"; }
+own=$(group_of "$PPID")
 groups=
 while read -r word group; do
   kept=
@@ -10,17 +13,24 @@ while read -r word group; do
   groups=$kept
   [ "$word" = watch ] && groups="$groups $group"
 done
-find_targets() {
-  for group in $groups; do echo "-$group"; done
-  for file in $(grep -lsF -- "$1" /proc/[0-9]*/environ); do
+find_marked() {
+  for file in $(grep -lsF -- "$mark" /proc/[0-9]*/environ); do
     file=\${file#/proc/}
     echo "\${file%/environ}"
   done
 }
-signal() { for target in $(find_targets "$mark"); do kill -s "$1" -- "$target"; done; }
-is_alive() { for target in $(find_targets "$mark"); do kill -s 0 -- "$target" && return; done; return 1; }
+find_targets() {
+  for group in $groups; do echo "-$group"; done
+  find_marked
+}
+signal() { for target in $(find_targets); do kill -s "$1" -- "$target"; done; }
+is_alive() { for target in $(find_targets); do kill -s 0 -- "$target" && return; done; return 1; }
 exec 2>/dev/null
 mark=$1
+for process in $(find_marked); do
+  group=$(group_of "$process")
+  [ -z "$group" ] || [ "$group" = "$own" ] || groups="$groups $group"
+done
 signal TERM
 signal CONT
 for round in 1 2 3 4 5 6 7 8 9 10; do is_alive || exit; sleep 0.1; done
