@@ -89,6 +89,12 @@ export function toMarkdown({ header, path, name }: DocumentDeps): string {
   return sanitizeTerminalText(`${[`# ${title}`, facts, ...sections].join("\n\n")}\n`);
 }
 
+/** What further entries add to the Markdown of a conversation; empty if they are not part of it. */
+export function toMoreMarkdown(entries: readonly SessionEntry[]): string {
+  const sections = entries.flatMap((entry) => sectionOf(entry) ?? []);
+  return sanitizeTerminalText(sections.map((section) => `\n${section}\n`).join(""));
+}
+
 /** A conversation as lines of a session file that can be opened again. */
 function toJsonLines({ header, path }: Pick<DocumentDeps, "header" | "path">): string {
   const lines = [header, ...path.map((entry) => (entry.type === "unknown" ? entry.raw : entry))];

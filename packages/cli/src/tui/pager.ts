@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { systemErrorText } from "@diligent/core/interactive";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
 import { fullBlockText } from "./blocks/tool-renderers.ts";
@@ -12,13 +13,21 @@ interface PagerOptions extends Pick<CommandContext, "environment" | "lendTermina
 }
 
 /**
+ * Passes on each text that follows a shown one, safe for a terminal, and the end of all; until the returned function is
+ * called.
+ */
+export type Continuation = (shown: { write(more: string): void; end(): void }) => () => void;
+
+/**
  * Shows a text in `$PAGER`, `less` by default; nothing of it is written to disk.
  * @param text safe for a terminal.
+ * @param continuation what follows while it is shown; `less` scrolls to it as it arrives.
  * @returns the reason if it could not be shown, as a message for the user.
  */
 async function showInPager(
   text: string,
   { environment, lendTerminal, root }: PagerOptions,
+  continuation?: Continuation,
 ): Promise<string | undefined> {
   const found = findUserProgram(environment.PAGER?.trim() || "less", {
     kind: "pager",
@@ -29,20 +38,48 @@ async function showInPager(
   if ("error" in found) return found.error;
   try {
     await lendTerminal(async (ended) => {
-      const child = Bun.spawn(found.argv, {
+      const growing = continuation && growingText(text, continuation);
+      const child = Bun.spawn([...found.argv, ...(growing && isLess(found.argv) ? ["+F"] : [])], {
         cwd: root,
         env: found.environment,
-        stdin: new Blob([text]),
+        stdin: growing?.stream ?? new Blob([text]),
         stdout: "inherit",
         stderr: "inherit",
         signal: ended,
       });
       await child.exited;
+      growing?.stop();
     });
     return undefined;
   } catch (error) {
     return `The pager ${found.name} could not be started: ${systemErrorText(error)}`;
   }
+}
+
+function isLess([program = ""]: readonly string[]): boolean {
+  return basename(program) === "less";
+}
+
+function growingText(text: string, continuation: Continuation) {
+  const encoder = new TextEncoder();
+  let unfollow: (() => void) | undefined;
+  const stop = () => {
+    unfollow?.();
+    unfollow = undefined;
+  };
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const write = (more: string) => controller.enqueue(encoder.encode(more));
+      const end = () => {
+        stop();
+        controller.close();
+      };
+      write(text);
+      unfollow = continuation({ write, end });
+    },
+    cancel: stop,
+  });
+  return { stream, stop };
 }
 
 /** Shows a text that is safe for a terminal, and reports if that fails. */
@@ -70,13 +107,20 @@ export async function showInFull(block: ExpandableBlock, context: CommandContext
   await showText(text, context);
 }
 
-/** Shows a text, which is made safe for the terminal, in the pager, or in the transcript if there is none. */
-export async function showText(given: string, context: CommandContext): Promise<void> {
+/**
+ * Shows a text, which is made safe for the terminal, in the pager, or in the transcript if there is none.
+ * @param continuation what follows while the pager is open.
+ */
+export async function showText(
+  given: string,
+  context: CommandContext,
+  continuation?: Continuation,
+): Promise<void> {
   const text = sanitizeTerminalText(given);
   if (context.isPlain) return context.print(text);
   const { loaded } = await context.session();
   const root = loaded.projectRoot;
-  const problem = await showInPager(text, { root, ...context });
+  const problem = await showInPager(text, { root, ...context }, continuation);
   if (problem === undefined) return;
   context.show(notice("warning", problem));
   context.print(text);

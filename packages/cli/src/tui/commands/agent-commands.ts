@@ -1,6 +1,7 @@
 import type { ProjectSession } from "@diligent/core/harness";
-import { now } from "@diligent/core/run";
+import { type AgentEvent, now } from "@diligent/core/run";
 import { toSingleLine } from "../../text/terminal-text.ts";
+import type { Continuation } from "../pager.ts";
 import { formatDuration } from "../text.ts";
 import { note, type SlashCommand } from "./types.ts";
 
@@ -9,10 +10,10 @@ type Agent = ProjectSession["agents"]["list"][number];
 const MIN_COLUMNS = 20;
 const INDENT = "     ";
 
-/** `/agents`: the sub-agents of the session; `/agents N` shows what one has done so far, `/agents stop N` ends it. */
+/** `/agents`: the sub-agents of the session; `/agents N` shows what one has done and follows it, `/agents stop N` ends it. */
 export const AGENTS: SlashCommand = {
   name: "agents",
-  description: "Sub-agents of this session; N shows one, stop N ends it",
+  description: "Sub-agents of this session; N shows one and follows it, stop N ends it",
   argumentHint: "[N | stop N]",
   isAlwaysPossible: true,
   complete: async (prefix, { session }) =>
@@ -37,9 +38,43 @@ export const AGENTS: SlashCommand = {
     const { header, path, name } = session.branches;
     const { toMarkdown } = await import("../../export/export-document.ts");
     const { showText } = await import("../pager.ts");
-    await showText(toMarkdown(redactor.redact({ header, path, name })), context);
+    const shown = path.length;
+    const following = session.isRunning ? await followAgent(agent, { shown, redactor }) : undefined;
+    await showText(
+      toMarkdown(redactor.redact({ header, path: path.slice(0, shown), name })),
+      context,
+      following,
+    );
   },
 };
+
+/** What the agent does after the first `shown` entries of its conversation, each part once it is complete. */
+async function followAgent(
+  agent: Agent,
+  { shown, redactor }: { shown: number; redactor: ProjectSession["redactor"] },
+): Promise<Continuation> {
+  const { toMoreMarkdown } = await import("../../export/export-document.ts");
+  return ({ write, end }) => {
+    let count = shown;
+    const writeNew = () => {
+      const path = agent.session?.branches.path ?? [];
+      const more = toMoreMarkdown(redactor.redact(path.slice(count)));
+      count = Math.max(count, path.length);
+      if (more !== "") write(more);
+    };
+    const listen = ({ type }: AgentEvent) => {
+      if (type !== "message_end" && type !== "tool_end" && type !== "agent_end") return;
+      // Entries are added after the event that reports them.
+      setImmediate(() => {
+        if (!agent.listeners.has(listen)) return;
+        writeNew();
+        if (type === "agent_end") end();
+      });
+    };
+    agent.listeners.add(listen);
+    return () => void agent.listeners.delete(listen);
+  };
+}
 
 function stopAgent(agent: Agent, context: Parameters<SlashCommand["run"]>[1]): void {
   const isOver = agent.endedAtMs !== undefined;

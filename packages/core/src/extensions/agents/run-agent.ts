@@ -32,6 +32,7 @@ export async function runAgent(
     noteOutcome(outcome, event);
     if (noteUsage(agent, event)) onProgress();
     onEvent(event);
+    for (const listen of agent.listeners) listen(event);
   });
   return outcome;
 }

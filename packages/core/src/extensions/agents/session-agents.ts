@@ -1,3 +1,4 @@
+import type { AgentEvent } from "../../agent/types.ts";
 import type { SessionManager } from "../../session/manager.ts";
 import type { AgentDefinition } from "./definition.ts";
 
@@ -42,6 +43,8 @@ export interface SessionAgent {
   endedAtMs?: number | undefined;
   /** Once it is open. */
   session?: SessionManager | undefined;
+  /** They get every event of its run from now on. */
+  readonly listeners: Set<(event: AgentEvent) => void>;
   stop(): void;
 }
 
@@ -149,8 +152,12 @@ export class SessionAgents {
     return this.started.find(({ session }) => session?.sessionId === sessionId);
   }
 
-  add(agent: Omit<SessionAgent, "number">): SessionAgent {
-    const added = { ...agent, number: this.started.length + 1 };
+  add(agent: Omit<SessionAgent, "number" | "listeners">): SessionAgent {
+    const added = {
+      ...agent,
+      number: this.started.length + 1,
+      listeners: new Set<(event: AgentEvent) => void>(),
+    };
     this.started.push(added);
     return added;
   }
