@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describeBuiltCommit } from "./built-commit.ts";
+import { compileChunks } from "./compile-chunks.ts";
 
 export const CLI_PACKAGE = join(import.meta.dir, "..");
 export const CORE_PACKAGE = join(CLI_PACKAGE, "..", "core");
@@ -27,13 +28,15 @@ export const PROGRAM_SETTINGS = {
 /** Everything that a bundle consists of: a file, and two directories. */
 export const BUNDLE_FILES = { entry: "diligent.js", chunks: "chunks", assets: "assets" } as const;
 
-/** The program as files: the output of `bun run bundle` and the content of the package. */
-export function bundleProgram(outdir: string): Promise<Bun.BuildOutput> {
+/** The program as files, with bytecode: the output of `bun run bundle` and the content of the package. */
+export async function bundleProgram(outdir: string): Promise<{ metafile: Bun.BuildMetafile | undefined }> {
   const { entry, chunks, assets } = BUNDLE_FILES;
-  return Bun.build({
+  const { metafile } = await Bun.build({
     ...PROGRAM_SETTINGS,
     outdir,
     naming: { entry, chunk: `${chunks}/[name]-[hash].js`, asset: `${assets}/[name]-[hash].[ext]` },
     external: [RIPGREP],
   });
+  await compileChunks(join(outdir, chunks));
+  return { metafile };
 }
