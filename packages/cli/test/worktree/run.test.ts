@@ -117,7 +117,11 @@ describe("--worktree NAME", () => {
   });
 
   test("without a name makes a new one each time", async () => {
-    await Promise.all([play([WRITE, DONE], ["--worktree"]), play([WRITE, DONE], ["-w"])]);
+    const runs = await Promise.all([play([WRITE, DONE], ["--worktree"]), play([WRITE, DONE], ["-w"])]);
+    expect(runs.map(({ exitCode, stderr }) => [exitCode, exitCode === 0 ? false : stderr])).toEqual([
+      [0, false],
+      [0, false],
+    ]);
     expect(names()).toHaveLength(2);
     expect(branches().sort()).toEqual([...names(), "main"].sort());
   });

@@ -4,7 +4,7 @@ import { ensureDiligentDir } from "../../infrastructure/diligent-dir.ts";
 import { SessionLock } from "../../infrastructure/fs/lock.ts";
 import { Git, GitError, type GitPlace } from "../../infrastructure/git/run-git.ts";
 import { findMainProject, worktreePath } from "../../infrastructure/paths/main-project.ts";
-import { localDate, randomHex } from "../../infrastructure/runtime.ts";
+import { localDate, monotonicMs, randomHex, sleep } from "../../infrastructure/runtime.ts";
 import { WorktreeState } from "./worktree-state.ts";
 
 /** A working tree of its own for one run, on a branch of its own. */
@@ -78,7 +78,7 @@ export class Worktrees {
     const lock = new SessionLock(lockPath(root, name));
     if (!(await lock.take())) throw new WorktreeError(`the worktree ${name} is in use by another session`);
     try {
-      return await orWorktreeError(() => this.use(name, path, lock));
+      return await alone(root, () => orWorktreeError(() => this.use(name, path, lock)));
     } catch (error) {
       lock.release();
       throw error;
@@ -130,7 +130,7 @@ export class TakenWorktree {
     try {
       const { commits, changed } = await this.countWork();
       if (commits > 0 || changed > 0) return { kind: "kept", commits, changed };
-      return (await this.remove()) ?? { kind: "removed" };
+      return (await alone(this.tree.main, () => this.remove())) ?? { kind: "removed" };
     } catch (error) {
       return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
     } finally {
@@ -151,12 +151,14 @@ export class TakenWorktree {
   /** Removes the worktree and its branch with everything in them. Never throws. */
   async discard(): Promise<WorktreeEnd> {
     const { main, lock } = this.tools;
-    const { path, branch } = this.tree;
+    const { path, branch, main: root } = this.tree;
     try {
-      const removed = await main.run(["worktree", "remove", "--force", "--force", path]);
-      if (removed.exitCode !== 0) return { kind: "unknown", reason: removed.stderr.split("\n")[0] ?? "" };
-      if (branch !== "HEAD") await main.run(["branch", "--quiet", "-D", branch]);
-      return { kind: "removed" };
+      return await alone(root, async (): Promise<WorktreeEnd> => {
+        const removed = await main.run(["worktree", "remove", "--force", "--force", path]);
+        if (removed.exitCode !== 0) return { kind: "unknown", reason: removed.stderr.split("\n")[0] ?? "" };
+        if (branch !== "HEAD") await main.run(["branch", "--quiet", "-D", branch]);
+        return { kind: "removed" };
+      });
     } catch (error) {
       return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
     } finally {
@@ -180,6 +182,26 @@ export class TakenWorktree {
     // Without `-D`: a branch with commits that exist nowhere else stays.
     if (branch !== "HEAD") await this.tools.main.run(["branch", "--quiet", "-d", branch]);
     return undefined;
+  }
+}
+
+const PAUSE_MS = 20;
+const LIMIT_MS = 60_000;
+
+/**
+ * Does this while no other of our processes makes or removes a worktree of the project: git reads all worktrees of a
+ * repository, and fails at one that is not complete yet.
+ * @throws WorktreeError if another process does so for a minute.
+ */
+async function alone<T>(main: string, work: () => Promise<T>): Promise<T> {
+  const lock = new SessionLock(join(dirname(worktreePath(main, "any")), ".changing"));
+  for (const begin = monotonicMs(); !(await lock.take()); await sleep(PAUSE_MS))
+    if (monotonicMs() - begin > LIMIT_MS)
+      throw new WorktreeError(`another process has been changing the worktrees of ${main} for a minute`);
+  try {
+    return await work();
+  } finally {
+    lock.release();
   }
 }
 
