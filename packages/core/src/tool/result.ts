@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { EMPTY_OUTPUT, isBlank } from "../history.ts";
 import { now } from "../infrastructure/runtime.ts";
 import type { ToolCallBlock, ToolCallOutcome, ToolResultMessage } from "../types.ts";
@@ -67,7 +66,7 @@ type Input = Record<string, unknown>;
 
 /** True when both contain the same arguments, in any order. */
 export function isSameInput(left: Input, right: Input): boolean {
-  return isDeepStrictEqual(left, right);
+  return Bun.deepEquals(left, right, true);
 }
 
 /**
@@ -76,7 +75,7 @@ export function isSameInput(left: Input, right: Input): boolean {
  */
 export function describeRevision(before: Input, after: Input): string {
   const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (name) => !isDeepStrictEqual(before[name], after[name]),
+    (name) => !Bun.deepEquals(before[name], after[name], true),
   );
   const [only] = changed;
   const text = changed.length === 1 && only !== undefined ? after[only] : undefined;

@@ -28,8 +28,22 @@ export function kindOf(value: string): string {
 /** A prefix, and what follows it. */
 interface Start {
   prefix: string;
-  kind: string;
-  rest: RegExp;
+  shape: Shape;
+}
+
+/** Its pattern is compiled with its first prefix: most texts have none. */
+class Shape {
+  private pattern: RegExp | undefined;
+
+  constructor(
+    readonly kind: string,
+    private readonly source: string,
+  ) {}
+
+  get rest(): RegExp {
+    this.pattern ??= new RegExp(`${this.source}(?![A-Za-z0-9_])`, "y");
+    return this.pattern;
+  }
 }
 
 const MIN_PREFIX_CHARS = 3;
@@ -43,16 +57,17 @@ class StartTable {
 
   constructor() {
     this.all = TOKEN_SHAPES.flatMap(({ kind, prefixes, rest }) => {
-      const pattern = new RegExp(`${rest}(?![A-Za-z0-9_])`, "y");
-      return prefixes.map((prefix) => ({ prefix, kind, rest: pattern }));
+      const shape = new Shape(kind, rest);
+      return prefixes.map((prefix) => ({ prefix, shape }));
     });
-    // A longer prefix says more: `sk-ant-` before `sk-`.
-    for (const start of [...this.all].sort((one, other) => other.prefix.length - one.prefix.length)) {
+    for (const start of this.all) {
       this.isFirst[start.prefix.charCodeAt(0)] = 1;
       const row = rowOf(start.prefix, 0);
-      const starts = this.rows[row] ?? [];
-      starts.push(start);
-      this.rows[row] = starts;
+      const starts = this.rows[row];
+      if (starts === undefined) this.rows[row] = [start];
+      // A longer prefix says more: `sk-ant-` before `sk-`.
+      else
+        starts.splice(starts.filter(({ prefix }) => prefix.length >= start.prefix.length).length, 0, start);
     }
   }
 
@@ -128,8 +143,9 @@ function isWordCode(code: number): boolean {
 const MIN_DIFFERENT = 5;
 
 function findShape(text: string, at: number): FoundSecret[] | undefined {
-  for (const { prefix, kind, rest } of starts().at(text, at) ?? []) {
+  for (const { prefix, shape } of starts().at(text, at) ?? []) {
     if (!text.startsWith(prefix, at)) continue;
+    const { kind, rest } = shape;
     rest.lastIndex = at + prefix.length;
     const [match] = rest.exec(text) ?? [];
     if (match === undefined || new Set(match).size < MIN_DIFFERENT) continue;

@@ -1,26 +1,15 @@
 import { statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { readDirectory } from "../../infrastructure/fs/directory.ts";
-import { revealInvisible } from "../../infrastructure/text/unicode.ts";
 import {
   type DefinitionDirectory,
   type DefinitionPlace,
   findDefinitionDirectories,
   SKILL_LOCATIONS,
-  toQualifiedName,
 } from "../definitions/directories.ts";
 import { leadsInside } from "../definitions/list-files.ts";
-import { readDefinition } from "../definitions/read-definition.ts";
-import { parseSkillHead } from "./parse-skill.ts";
-import { type Skill, SkillIndex } from "./skill-index.ts";
-
-/** A directory that is not used as a skill. */
-export interface SkippedSkill {
-  /** For people. */
-  shown: string;
-  /** A clause without a full stop. */
-  reason: string;
-}
+import type { readSkill } from "./read-skill.ts";
+import { type Skill, type SkillFile, SkillIndex, type SkippedSkill, showDirectory } from "./skill-index.ts";
 
 /** The skills of a session and of its user, the strongest of each name first. */
 export interface FoundSkills {
@@ -77,7 +66,7 @@ async function readSkillsOf(
   const { files, links, isCut } = listSkillFiles(directory);
   const index = SkillIndex.open(directory, environment);
   const read = await Promise.all(
-    files.map((file) => index.find(file.path, file.stamp) ?? readSkill(file, directory, index)),
+    files.map((file) => index.find(file.path, file.stamp) ?? readUnknown(file, directory, index)),
   );
   if (isPersistent) await index.save();
   const skipped = [
@@ -95,11 +84,10 @@ async function readSkillsOf(
   return { skills: read.flatMap((each) => ("reason" in each ? [] : [each])), skipped };
 }
 
-/** A `SKILL.md` as the file system shows it. */
-interface SkillFile {
-  path: string;
-  /** Changes whenever the file does. */
-  stamp: string;
+/** The index has nearly all of them, so the code that reads one is loaded with the first. */
+async function readUnknown(...skill: Parameters<typeof readSkill>): ReturnType<typeof readSkill> {
+  const { readSkill } = await import("./read-skill.ts");
+  return readSkill(...skill);
 }
 
 const MAX_DEPTH = 6;
@@ -162,35 +150,4 @@ function findSkillFile(directory: string): SkillFile | undefined {
   } catch {
     return undefined; // A file with this name's parent is no directory, or it may not be searched.
   }
-}
-
-async function readSkill(
-  { path, stamp }: SkillFile,
-  directory: DefinitionDirectory,
-  index: SkillIndex,
-): Promise<Skill | SkippedSkill> {
-  const shown = showPath(path, directory);
-  const reading = await readDefinition(path, directory);
-  if (reading.kind === "missing") return { shown, reason: "it has just been removed" };
-  if (reading.kind === "refused") return { shown, reason: reading.reason };
-  const head = parseSkillHead(reading.text, basename(dirname(path)));
-  if ("problem" in head) return { shown, reason: head.problem };
-  const { realPath, sha256 } = reading;
-  const { boundary, plugin } = directory;
-  const name = toQualifiedName(head.name, plugin);
-  const skill = {
-    ...{ ...head, name, directory: dirname(realPath), path: realPath },
-    ...{ shown, boundary, plugin, sha256 },
-  };
-  index.add(path, stamp, skill);
-  return skill;
-}
-
-/** The skill's directory, for people. */
-function showPath(path: string, directory: DefinitionDirectory): string {
-  return showDirectory(dirname(path), directory);
-}
-
-function showDirectory(path: string, { path: root, shown }: DefinitionDirectory): string {
-  return revealInvisible(shown + path.slice(root.length));
 }

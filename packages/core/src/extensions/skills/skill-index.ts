@@ -3,6 +3,7 @@ import { updatePrivateFile } from "../../infrastructure/fs/private-files.ts";
 import { readOwnHead } from "../../infrastructure/fs/read.ts";
 import { userStateDirectory } from "../../infrastructure/paths/user.ts";
 import type { Environment } from "../../infrastructure/runtime.ts";
+import { revealInvisible } from "../../infrastructure/text/unicode.ts";
 import type { DefinitionDirectory } from "../definitions/directories.ts";
 import type { SkillHead } from "./parse-skill.ts";
 
@@ -20,6 +21,26 @@ export interface Skill extends SkillHead {
   plugin?: DefinitionDirectory["plugin"];
   /** Of its `SKILL.md`, hexadecimal. */
   sha256: string;
+}
+
+/** A directory that is not used as a skill. */
+export interface SkippedSkill {
+  /** For people. */
+  shown: string;
+  /** A clause without a full stop. */
+  reason: string;
+}
+
+/** A `SKILL.md` as the file system shows it. */
+export interface SkillFile {
+  path: string;
+  /** Changes whenever the file does. */
+  stamp: string;
+}
+
+/** A directory of skills, for people. */
+export function showDirectory(path: string, { path: root, shown }: DefinitionDirectory): string {
+  return revealInvisible(shown + path.slice(root.length));
 }
 
 interface StoredSkill {

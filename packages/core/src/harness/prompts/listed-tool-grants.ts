@@ -23,12 +23,6 @@ export class ListedToolGrants {
     private readonly scope: SessionScope,
   ) {}
 
-  /** True if using it may ask the user. */
-  mayAsk(lister: ToolLister): boolean {
-    const { askUser, grants } = this.scope;
-    return askUser !== undefined && grants !== undefined && toGrants(lister, this.scope.cwd).length > 0;
-  }
-
   /** Asks about what is not allowed yet, before it is used for the first time. */
   async confirm(lister: ToolLister, signal: AbortSignal): Promise<void> {
     const { askUser, grants, mode, cwd } = this.scope;

@@ -1,7 +1,7 @@
 import { belongsToProject } from "../../extensions/definitions/directories.ts";
-import { findSkills, type SkippedSkill } from "../../extensions/skills/find-skills.ts";
-import { SessionSkills } from "../../extensions/skills/session-skills.ts";
-import type { Skill } from "../../extensions/skills/skill-index.ts";
+import { findSkills } from "../../extensions/skills/find-skills.ts";
+import type { SessionSkills } from "../../extensions/skills/session-skills.ts";
+import type { Skill, SkippedSkill } from "../../extensions/skills/skill-index.ts";
 import { composeSkillSection } from "../../extensions/skills/skill-section.ts";
 import { SKILL_TRUST, toSkillItem } from "../../extensions/skills/trust.ts";
 import type { Tool } from "../../tool/types.ts";
@@ -9,7 +9,7 @@ import { createSkillTool, type SkillSource } from "../../tools/index.ts";
 import { describeError, UsageError } from "../errors.ts";
 import type { ExtensionPlace } from "../extensions.ts";
 import type { HarnessExtension, Notice, PromptCommand, SessionScope } from "../types.ts";
-import { ListedToolGrants } from "./listed-tool-grants.ts";
+import type { ListedToolGrants } from "./listed-tool-grants.ts";
 
 // Of the usable window; it includes the tool.
 const PROMPT_SHARE = 0.01;
@@ -22,7 +22,7 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
   const { active: plugins } = await place.plugins();
   const { skills: found, skipped } = await findSkills({ cwd, root, environment, plugins }, { isPersistent });
   const skills = await selectTrusted(found, place);
-  const sessions = new Map<string, OpenSkills>();
+  const sessions = new Map<string, UsedSkills>();
   const { maxContextTokens = Number.POSITIVE_INFINITY } = loaded.config.compaction ?? {};
   return {
     name: "skills",
@@ -31,13 +31,12 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
       .map((skill) => toCommand(skill, sessions)),
     untrustedCommands: found.filter((skill) => !skills.includes(skill)).map(({ name }) => `skill:${name}`),
     openSession(scope) {
-      const own = new SessionSkills(skills, scope);
-      const grants = new ListedToolGrants("skill", scope);
-      sessions.set(scope.sessionId, { own, grants });
+      const used = new UsedSkills(skills, scope);
+      sessions.set(scope.sessionId, used);
       const tokens = Math.min(scope.contextWindow, maxContextTokens) * PROMPT_SHARE - TOOL_TOKENS;
       const promptSection = composeSkillSection(skills, tokens);
       return {
-        ...(promptSection !== undefined && { promptSection, tools: [createTool(own, grants)] }),
+        ...(promptSection !== undefined && { promptSection, tools: [createTool(used)] }),
         notices: describeSkipped(skipped.length),
         close: () => void sessions.delete(scope.sessionId),
       };
@@ -45,7 +44,7 @@ export async function openSkills(place: ExtensionPlace): Promise<HarnessExtensio
     onEvent({ type }) {
       // Afterwards, the text of a skill may be missing from the context.
       if (type === "compaction_end" || type === "prune")
-        for (const { own } of sessions.values()) own.forgetGiven();
+        for (const used of sessions.values()) used.forgetGiven();
     },
     close() {},
   };
@@ -95,35 +94,71 @@ function describeSkipped(count: number): Notice[] {
   return [{ level: "info", code: "skills_not_loaded", message }];
 }
 
-/** The skills of a session that is open. */
-interface OpenSkills {
-  own: SessionSkills;
-  grants: ListedToolGrants;
+/** The skills of a session that is open. Most sessions use none of them, so the code for that is loaded with the first. */
+class UsedSkills {
+  private opened: Promise<{ own: SessionSkills; grants: ListedToolGrants }> | undefined;
+
+  constructor(
+    private readonly skills: readonly Skill[],
+    private readonly scope: SessionScope,
+  ) {}
+
+  open(): Promise<{ own: SessionSkills; grants: ListedToolGrants }> {
+    this.opened ??= this.load();
+    return this.opened;
+  }
+
+  /** True if loading one of them may ask the user. */
+  get mayAsk(): boolean {
+    const { askUser, grants } = this.scope;
+    return (
+      askUser !== undefined &&
+      grants !== undefined &&
+      this.skills.some(({ allowedTools }) => allowedTools.length > 0)
+    );
+  }
+
+  forgetGiven(): void {
+    void this.opened?.then(({ own }) => own.forgetGiven());
+  }
+
+  private async load() {
+    const [{ SessionSkills }, { ListedToolGrants }] = await Promise.all([
+      import("../../extensions/skills/session-skills.ts"),
+      import("./listed-tool-grants.ts"),
+    ]);
+    return {
+      own: new SessionSkills(this.skills, this.scope),
+      grants: new ListedToolGrants("skill", this.scope),
+    };
+  }
 }
 
 /** The tool that loads them; the user may be asked first. */
-function createTool(own: SessionSkills, grants: ListedToolGrants): Tool {
+function createTool(used: UsedSkills): Tool {
   const load: SkillSource["load"] = async (name, signal) => {
+    const { own, grants } = await used.open();
     const skill = own.findForModel(name);
     if (skill !== undefined) await grants.confirm(skill, signal);
     return own.load(name);
   };
-  const source = { load, read: own.read.bind(own) };
-  return createSkillTool(source, { runsAlone: own.skills.some((skill) => grants.mayAsk(skill)) });
+  const read: SkillSource["read"] = async (...call) => (await used.open()).own.read(...call);
+  return createSkillTool({ load, read }, { runsAlone: used.mayAsk });
 }
 
-function toCommand(skill: Skill, sessions: ReadonlyMap<string, OpenSkills>): PromptCommand {
+function toCommand(skill: Skill, sessions: ReadonlyMap<string, UsedSkills>): PromptCommand {
   return {
     name: `skill:${skill.name}`,
     description: skill.description,
     argumentHint: skill.argumentHint,
     source: skill.shown,
     async toPrompt(args: string, signal: AbortSignal, { sessionId }: SessionScope) {
-      const open = sessions.get(sessionId);
-      if (open === undefined) throw new UsageError(`/skill:${skill.name}: this session is closed.`);
+      const used = sessions.get(sessionId);
+      if (used === undefined) throw new UsageError(`/skill:${skill.name}: this session is closed.`);
       try {
-        const text = await open.own.toPrompt(skill, args);
-        await open.grants.confirm(skill, signal);
+        const { own, grants } = await used.open();
+        const text = await own.toPrompt(skill, args);
+        await grants.confirm(skill, signal);
         return { text };
       } catch (error) {
         throw new UsageError(`/skill:${skill.name}: ${describeError(error)}`);

@@ -1,5 +1,3 @@
-import { stripVTControlCharacters } from "node:util";
-
 /** A Jupyter notebook as text: each cell with a heading, its source and its outputs. */
 export interface Notebook {
   cells: NotebookCell[];
@@ -90,7 +88,7 @@ function labelled(name: string, text: string): string[] {
 
 /** Without colours; the first and the last lines of a long output. */
 function shorten(text: string): string[] {
-  const lines = stripVTControlCharacters(text)
+  const lines = Bun.stripANSI(text)
     .replace(/\n$/, "")
     .split("\n")
     // A carriage return starts the line again, as a progress bar does.

@@ -398,6 +398,7 @@ const FIRST_WEIGHT = Array.from({ length: MIN_VALUE_CHARS - 1 }).reduce<number>(
   1,
 );
 const LEAST_FILTER_SIZE = 1 << 14;
+const FEW_NEEDLES = 64;
 
 /** Finds all forms in one pass over a text, however many there are: by a hash of their first eight characters. */
 class NeedleIndex {
@@ -416,6 +417,20 @@ class NeedleIndex {
 
   find(text: string): Range[] {
     if (this.count === 0 || text.length < MIN_VALUE_CHARS) return [];
+    return this.count <= FEW_NEEDLES ? this.findEach(text) : this.findAll(text);
+  }
+
+  /** One after the other: sooner done than one loop over all characters, which has to be compiled first. */
+  private findEach(text: string): Range[] {
+    const ranges: Range[] = [];
+    for (const needles of this.needles.values())
+      for (const needle of needles)
+        for (let at = text.indexOf(needle.text); at >= 0; at = text.indexOf(needle.text, at + 1))
+          ranges.push(toRange(text, needle, at));
+    return ranges;
+  }
+
+  private findAll(text: string): Range[] {
     const ranges: Range[] = [];
     const mask = this.filter.length - 1;
     let hash = hashAt(text, 0);
