@@ -2,8 +2,11 @@ import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
 // The bundler replaces `__filename` by the path at build time, and some packages have a `require` of their own. So a chunk
-// takes its path from the arguments of the function that Bun wraps around a CommonJS module.
-const PROLOGUE = '"use strict";var __chunkPath=arguments[3];';
+// takes both from the arguments of the function that Bun wraps around a CommonJS module. `import()` is not used between
+// chunks, because its `default` is then all that a chunk exports.
+const PROLOGUE =
+  '"use strict";var __chunkRequire=arguments[1],__chunkPath=arguments[3],' +
+  "__chunkImport=(path)=>Promise.resolve(path).then(__chunkRequire);";
 const MODULE = (name: string) => `process.getBuiltinModule("node:${name}")`;
 
 /** What CommonJS has for the properties of `import.meta` that the bundler leaves in a chunk. */
@@ -73,9 +76,11 @@ function keepSeparate(directory: string): Bun.BunPlugin {
 }
 
 function toCommonJs(source: string, name: string): string {
-  return source.replace(/\bimport\.meta\b(?:\.(\w+))?/g, (property, key: string | undefined) => {
-    const replacement = key === undefined ? undefined : IN_COMMONJS[key];
-    if (replacement === undefined) throw new Error(`${name} has ${property}, which CommonJS does not have`);
-    return replacement;
-  });
+  return source
+    .replace(/\bimport(?=\("\.\/[^"]+\.js"\))/g, "__chunkImport")
+    .replace(/\bimport\.meta\b(?:\.(\w+))?/g, (property, key: string | undefined) => {
+      const replacement = key === undefined ? undefined : IN_COMMONJS[key];
+      if (replacement === undefined) throw new Error(`${name} has ${property}, which CommonJS does not have`);
+      return replacement;
+    });
 }

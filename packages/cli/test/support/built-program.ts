@@ -34,7 +34,11 @@ export async function buildProgram(): Promise<string> {
 /** Differs whenever a file that the program is built from differs. */
 function fingerprint(): string {
   const hash = new Bun.CryptoHasher("sha256");
-  for (const directory of [join(CORE_PACKAGE, "src"), join(CLI_PACKAGE, "src"), join(CLI_PACKAGE, "docs")]) {
+  const sources = [
+    join(CORE_PACKAGE, "src"),
+    ...["src", "docs", "scripts"].map((name) => join(CLI_PACKAGE, name)),
+  ];
+  for (const directory of sources) {
     for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" }).sort()) {
       hash.update(describe(directory, name));
     }
