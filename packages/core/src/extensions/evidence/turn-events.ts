@@ -10,10 +10,17 @@ export interface TimedEvent {
 
 // What a turn does is read when it matters; a longer one keeps its latest part.
 const MAX_EVENTS = 5_000;
+// A test runner reports at its end. Of earlier commands only the exit code remains.
+const MAX_OUTPUTS = 100;
+const MAX_OUTPUT_CHARS = 8_000;
+
+type CallEnd = AgentEvent & { type: "tool_end" };
 
 /** Keeps the events that say what a turn did, sub-agents included, until they are read. */
 export class TurnEvents {
   private events: TimedEvent[] = [];
+  /** The ends of commands whose output is kept, oldest first. */
+  private withOutput: CallEnd[] = [];
 
   add(event: AgentEvent): void {
     const inner = event.type === "agent_event" ? event.event : event;
@@ -22,8 +29,18 @@ export class TurnEvents {
     if (inner.type === "tool_update" && inner.input === undefined) return;
     // A sub-agent's turns are part of the turn that started it.
     if (event.type === "agent_event" && inner.type === "agent_start") return;
-    this.events.push({ event: inner, atMs: now() });
+    this.events.push({ event: inner.type === "tool_end" ? this.shorten(inner) : inner, atMs: now() });
     if (this.events.length > MAX_EVENTS) this.events.shift();
+  }
+
+  /** A turn of a thousand calls would keep all that it has read. */
+  private shorten(event: CallEnd): CallEnd {
+    if (event.toolName !== "bash" || event.output === "") return { ...event, output: "" };
+    const short = { ...event, output: copyEnd(event.output) };
+    this.withOutput.push(short);
+    const oldest = this.withOutput.length > MAX_OUTPUTS ? this.withOutput.shift() : undefined;
+    if (oldest) oldest.output = "";
+    return short;
   }
 
   get hasCalls(): boolean {
@@ -32,8 +49,14 @@ export class TurnEvents {
 
   /** In order; each one once. */
   take(): TimedEvent[] {
+    this.withOutput = [];
     return this.events.splice(0);
   }
+}
+
+/** A copy, because a part of a text keeps all of it in memory. */
+function copyEnd(output: string): string {
+  return output.length <= MAX_OUTPUT_CHARS ? output : Buffer.from(output.slice(-MAX_OUTPUT_CHARS)).toString();
 }
 
 /** Receives what happened in a turn, in order. */
@@ -81,7 +104,7 @@ export class TurnReader {
     }
   }
 
-  private async readCall(event: AgentEvent & { type: "tool_end" }, atMs: number): Promise<void> {
+  private async readCall(event: CallEnd, atMs: number): Promise<void> {
     const { toolName, toolCallId, metadata = {}, isError, output } = event;
     const input = event.input ?? this.inputs.get(toolCallId) ?? {};
     if (!isError && metadata.unchanged !== true)
