@@ -3,7 +3,7 @@ import type { ToolAbilities } from "../config/system-prompt.ts";
 import type { NetworkSetting } from "../infrastructure/network/network-setting.ts";
 import { describeSandbox, type NeededAnswer } from "../sandbox/index.ts";
 import type { SessionSandbox } from "../sandbox/session-sandbox.ts";
-import { contextMessages } from "../session/context-builder.ts";
+import { contextEntries } from "../session/context-builder.ts";
 import type { SessionEntry } from "../session/types.ts";
 import { isOffered } from "../tool/registry.ts";
 import type { Tool } from "../tool/types.ts";
@@ -157,12 +157,15 @@ export function notePermissionChange(
   { systemPrompt, path }: { systemPrompt: string; path: readonly SessionEntry[] },
 ): string | undefined {
   const text = describeChange(view);
-  const told = contextMessages(path).findLast(
-    ({ message }) => message.role === "user" && promptText(message).startsWith(CHANGED),
-  );
-  if (told) return told.message.role === "user" && promptText(told.message) === text ? undefined : text;
+  const told = contextEntries(path).kept.findLast((entry) => textOf(entry).startsWith(CHANGED));
+  if (told) return textOf(told) === text ? undefined : text;
   const inPrompt = [`\n${describeMode(view)}`, describeCommands(view) ?? ""];
   return inPrompt.every((part) => systemPrompt.includes(part)) ? undefined : text;
+}
+
+/** Of a user's message; empty for other entries. */
+function textOf(entry: SessionEntry): string {
+  return entry.type === "message" && entry.message.role === "user" ? promptText(entry.message) : "";
 }
 
 const CHANGED = "[What you may do has changed: ";

@@ -51,6 +51,8 @@ export class SessionSandbox {
   private opening: Promise<OpenedBox> | undefined;
   private recovering: Promise<void> | undefined;
   private readonly sessionStart = now();
+  /** Found on first use. */
+  private sharedTemporary: readonly string[] | undefined;
   /** Set once a sandbox was tried; without `box`, sandboxing is not possible. */
   private tried: { box?: Pick<SandboxedShell, "sharesProcesses" | "prepare" | "endConnections"> } | undefined;
 
@@ -109,14 +111,18 @@ export class SessionSandbox {
 
   /** The directory of the commands' temporary files; undefined if they use the system's directories. */
   get commandTemporary(): CommandTemporary | undefined {
-    const { environment, root, writable = [], directory } = this.options;
+    const { root, writable = [], directory } = this.options;
     const hasBox = this.tried ? this.tried.box !== undefined : true;
     const session = this.hasBubblewrap && hasBox ? directory() : undefined;
     if (session === undefined) return undefined;
     const files = commandTemporaryPath(session);
     mkdirSync(files, { recursive: true, mode: 0o700 });
+    this.sharedTemporary ??= findSharedTemporary(
+      temporaryDirectory(),
+      findOwnHomes(this.options.environment),
+    );
     return {
-      shared: findSharedTemporary(temporaryDirectory(), findOwnHomes(environment)),
+      shared: this.sharedTemporary,
       kept: [root, session, ...writable.filter((path) => isAbsolute(path))],
       directory: files,
     };

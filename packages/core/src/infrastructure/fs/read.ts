@@ -17,6 +17,7 @@ import { systemErrorCode, systemErrorText } from "../system-error.ts";
 import { assertOpenedAt, MovedPathError, pathForChildrenOf } from "./real-path.ts";
 
 const CHUNK_BYTES = 64 * 1024;
+const END_BYTES = 512;
 // Opening never blocks on a pipe, and never follows a link that a repository contains.
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
@@ -85,28 +86,42 @@ function assertRegular(realPath: string, stats: BigIntStats): void {
   if (kind !== undefined) throw new Error(`${realPath} is ${kind}`);
 }
 
-/** At most `maxBytes` from the start of the file, whatever size it reports. */
-export async function readStart(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
+/**
+ * At most `maxBytes` from the start of the file, whatever size it reports.
+ * @param size that it reports, if that is known: no more memory is taken than a file of that size needs.
+ */
+export async function readStart(
+  handle: FileHandle,
+  maxBytes: number,
+  size: bigint | number = CHUNK_BYTES,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of readChunks(handle, maxBytes)) {
+  for await (const chunk of readChunks(handle, { maxBytes, size: Number(size) })) {
     chunks.push(chunk);
     length += chunk.length;
   }
-  return Buffer.concat(chunks, length);
+  const [only] = chunks;
+  return only && chunks.length === 1 ? only : Buffer.concat(chunks, length);
 }
 
-/** The bytes of the file in pieces; the consumer owns each piece. */
+/**
+ * The bytes of the file in pieces; the consumer owns each piece.
+ * @param size that the file reports; it may have more.
+ */
 export async function* readChunks(
   handle: FileHandle,
-  maxBytes = Number.POSITIVE_INFINITY,
+  { maxBytes = Number.POSITIVE_INFINITY, size = CHUNK_BYTES }: { maxBytes?: number; size?: number } = {},
 ): AsyncGenerator<Uint8Array, void> {
   let position = 0;
+  let expected = size + 1;
   while (position < maxBytes) {
-    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - position));
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - position, expected));
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) return;
     position += bytesRead;
+    // After less than was asked for, only the end is left, as a rule.
+    expected = bytesRead < buffer.length ? END_BYTES : CHUNK_BYTES;
     yield buffer.subarray(0, bytesRead);
   }
 }
@@ -138,7 +153,7 @@ export async function readCheckedFile(path: string, maxBytes: number): Promise<F
     const { realPath } = locateFile(path);
     const { handle, stats } = await openRegularFile(realPath);
     try {
-      const content = await readStart(handle, maxBytes);
+      const content = await readStart(handle, maxBytes, stats.size);
       const concern = findOwnershipConcern({ path, realPath, stats });
       const size = Math.max(Number(stats.size), content.length);
       return {

@@ -65,9 +65,10 @@ const TOKEN = /^[\w.+/=~:-]+$/;
 const MAX_UNDECIDED_CHARS = 200;
 // Values that were found are searched for in later texts; a file with more of them is searched itself.
 const MAX_FOUND_VALUES = 20_000;
-// A long text passes several times, as an event, an entry and part of a request.
-const MIN_REMEMBERED_CHARS = 512;
+// A text passes several times, as an event, an entry and part of a request; names of properties pass all the time.
 const MAX_REMEMBERED_CHARS = 4 * 1024 * 1024;
+// What a remembered text takes besides its characters.
+const REMEMBERED_OVERHEAD = 128;
 
 // What a key is written with: keys have no spaces.
 const LONG_RUN = new RegExp(`[!-~]{${MIN_VALUE_CHARS},}`, "g");
@@ -246,10 +247,10 @@ export class SecretRedactor {
   }
 
   private remember(text: string, redacted: string): void {
-    if (text.length < MIN_REMEMBERED_CHARS || text.length > MAX_REMEMBERED_CHARS / 4) return;
+    if (text.length > MAX_REMEMBERED_CHARS / 4) return;
     if (this.rememberedChars > MAX_REMEMBERED_CHARS) this.forget();
     this.remembered.set(text, redacted);
-    this.rememberedChars += text.length;
+    this.rememberedChars += text.length + REMEMBERED_OVERHEAD;
   }
 
   private forget(): void {
@@ -257,9 +258,9 @@ export class SecretRedactor {
     this.rememberedChars = 0;
   }
 
+  /** Most data has no secrets: then nothing is copied. */
   private redactList(list: readonly unknown[]): unknown {
-    const redacted = list.map((item) => this.redact(item));
-    return redacted.every((item, index) => item === list[index]) ? list : redacted;
+    return list.every((item) => this.redact(item) === item) ? list : list.map((item) => this.redact(item));
   }
 
   private redactRecord(record: object): unknown {
@@ -267,15 +268,9 @@ export class SecretRedactor {
     // Objects that are not plain data, such as errors, are redacted by their owners.
     if (prototype !== Object.prototype && prototype !== null) return record;
     const entries = Object.entries(record);
-    const redacted = entries.map(([key, value]): [string, unknown] => [
-      this.redactText(key),
-      this.redact(value),
-    ]);
-    const isSame = redacted.every(([key, value], index) => {
-      const [oldKey, oldValue] = entries[index] ?? [];
-      return key === oldKey && value === oldValue;
-    });
-    return isSame ? record : Object.fromEntries(redacted);
+    if (entries.every(([key, value]) => this.redactText(key) === key && this.redact(value) === value))
+      return record;
+    return Object.fromEntries(entries.map(([key, value]) => [this.redactText(key), this.redact(value)]));
   }
 }
 

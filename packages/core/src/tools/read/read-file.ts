@@ -38,7 +38,8 @@ export async function readFile(
   const { handle, stats } = await openRegularFile(target.realPath);
   try {
     // Recorded before the content is shown: if the file changes in between, it counts as changed.
-    const content = stats.size <= MAX_HASHED_BYTES ? await readStart(handle, MAX_HASHED_BYTES) : undefined;
+    const isHashed = stats.size <= MAX_HASHED_BYTES;
+    const content = isHashed ? await readStart(handle, MAX_HASHED_BYTES, stats.size) : undefined;
     const window = { offset: Math.max(1, args.offset ?? 1), limit: args.limit ?? DEFAULT_LINES };
     if (unsaved) {
       const shown = encodeUtf8({ text: unsaved.text, hasByteOrderMark: false });
@@ -90,10 +91,10 @@ interface ReadContent {
 
 async function readContent(file: OpenFile, window: TextWindow): Promise<ReadContent> {
   const { path } = file.target;
-  const start = await readStart(file.handle, START_BYTES);
+  const start = file.content?.subarray(0, START_BYTES) ?? (await readStart(file.handle, START_BYTES));
   if (startsLikeImage(start) && file.size <= MAX_IMAGE_FILE_BYTES) {
     const { readImage } = await import("./read-image.ts");
-    const image = await readImage(path, await readStart(file.handle, MAX_IMAGE_FILE_BYTES));
+    const image = await readImage(path, file.content ?? (await readStart(file.handle, MAX_IMAGE_FILE_BYTES)));
     if (image) return { result: image };
   }
   if (fileSignature(start) === "PDF document") return { result: await readPdfFile(file, window) };
@@ -103,8 +104,7 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ReadCont
   try {
     // Also beyond the part that is shown: the encoding is that of the whole file.
     if (file.content) decodeUtf8(file.content);
-    const { handle, signal } = file;
-    return { result: toResult(await readTextPage(path, { handle, signal }, window)) };
+    return { result: toResult(await readTextPage(path, file, window)) };
   } catch (error) {
     if (!(error instanceof NotUtf8Error)) throw error;
     const encoding = file.known ?? (await detectEncoding(file, error));
@@ -115,7 +115,7 @@ async function readContent(file: OpenFile, window: TextWindow): Promise<ReadCont
 
 /** The text of the pages; lines are numbered through the document. */
 async function readPdfFile(
-  { target, handle, size, signal }: OpenFile,
+  { target, handle, content, size, signal }: OpenFile,
   window: TextWindow,
 ): Promise<ToolResult> {
   const { path } = target;
@@ -124,7 +124,8 @@ async function readPdfFile(
     throw new Error(
       `${path} is a PDF of ${formatBytes(size)}; at most ${formatBytes(MAX_PDF_BYTES)} are read. Use bash with pdftotext.`,
     );
-  const { text, description } = await readPdf(path, await readStart(handle, MAX_PDF_BYTES), signal);
+  const bytes = content ?? (await readStart(handle, MAX_PDF_BYTES));
+  const { text, description } = await readPdf(path, bytes, signal);
   return showConverted(path, { text, note: `(${description}.)` }, window);
 }
 
@@ -276,11 +277,12 @@ interface TextPage {
  */
 async function readTextPage(
   path: string,
-  { handle, signal }: { handle: FileHandle; signal: AbortSignal },
+  { handle, content, signal }: Pick<OpenFile, "handle" | "content" | "signal">,
   window: TextWindow,
 ): Promise<TextPage> {
   const collector = createCollector(window);
-  for await (const piece of decodeChunks(readChunks(handle))) {
+  const chunks = content === undefined ? readChunks(handle) : divide(content);
+  for await (const piece of decodeChunks(chunks)) {
     signal.throwIfAborted();
     collector.push(piece);
     if (collector.stop) break;
@@ -300,7 +302,17 @@ function createCollector({ offset, limit }: TextWindow): LineCollector {
   });
 }
 
-async function* decodeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+// Of a long file only the beginning may be shown.
+const PIECE_BYTES = 64 * 1024;
+
+function* divide(content: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < content.length; start += PIECE_BYTES)
+    yield content.subarray(start, start + PIECE_BYTES);
+}
+
+async function* decodeChunks(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<string, void> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let last: Uint8Array = new Uint8Array();
   let isPart = false;
