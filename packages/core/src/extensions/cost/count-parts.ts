@@ -23,7 +23,7 @@ export function countParts(context: StreamContext, sections?: SystemPromptSectio
   // A deferred tool takes nothing until a search has found it.
   for (const tool of context.tools.filter(({ isDeferred }) => !isDeferred))
     addParts(parts, { [toolCause(tool.name)]: countDefinition(tool) });
-  for (const message of context.messages) addParts(parts, countMessageParts(message));
+  addParts(parts, countMessages(context.messages));
   return parts;
 }
 
@@ -54,7 +54,8 @@ function addParts(sum: Parts, more: Parts): void {
 
 // Their texts stay the same from one request to the next, so each is counted once.
 const definitions = new WeakMap<ToolDefinition, number>();
-const messages = new WeakMap<Message, Parts>();
+const messageParts = new WeakMap<Message, Parts>();
+let lastMessages: { messages: readonly Message[]; parts: Parts } = { messages: [], parts: {} };
 let lastPrompt: { text: string; sections: SystemPromptSections | undefined; parts: Parts } | undefined;
 
 function countDefinition(tool: ToolDefinition): number {
@@ -120,9 +121,20 @@ function splitAddition(text: string): [string, string][] {
   });
 }
 
+/** A request begins with the messages of the one before it, as a rule. */
+function countMessages(messages: readonly Message[]): Parts {
+  const { messages: before, parts: partsBefore } = lastMessages;
+  const isContinued = before.every((message, index) => message === messages[index]);
+  const parts = isContinued ? { ...partsBefore } : {};
+  for (const message of isContinued ? messages.slice(before.length) : messages)
+    addParts(parts, countMessageParts(message));
+  lastMessages = { messages: [...messages], parts };
+  return parts;
+}
+
 /** The tokens of a message by cause; the same object for the same message. */
 export function countMessageParts(message: Message): Parts {
-  const known = messages.get(message);
+  const known = messageParts.get(message);
   if (known) return known;
   const parts: Parts = {};
   if (message.role === "tool_result") {
@@ -131,7 +143,7 @@ export function countMessageParts(message: Message): Parts {
   } else if (typeof message.content === "string") {
     addParts(parts, { [textCause(message, message.content)]: estimateTextTokens(message.content) });
   } else for (const block of message.content) addParts(parts, countBlock(block, message));
-  messages.set(message, parts);
+  messageParts.set(message, parts);
   return parts;
 }
 

@@ -2,8 +2,8 @@ import { countMessageCharacters, IMAGE_CHARACTERS } from "../../history.ts";
 import type { StreamContext } from "../../provider/types.ts";
 import {
   type AssistantMessage,
-  type ImageBlock,
   type Message,
+  type ToolDefinition,
   toolCallsOf,
   type Usage,
 } from "../../types.ts";
@@ -94,13 +94,15 @@ export function sumCharacters(messages: readonly Message[]): number {
 
 /** The images in messages, including those of tool results. */
 export function countImages(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + imagesOf(message).length, 0);
+  return messages.reduce((sum, message) => sum + countImagesOf(message), 0);
 }
 
-function imagesOf(message: Message): readonly ImageBlock[] {
-  if (message.role === "tool_result") return message.images ?? [];
-  if (typeof message.content === "string") return [];
-  return message.content.filter((block) => block.type === "image");
+function countImagesOf(message: Message): number {
+  if (message.role === "tool_result") return message.images?.length ?? 0;
+  if (typeof message.content === "string") return 0;
+  let images = 0;
+  for (const { type } of message.content) if (type === "image") images += 1;
+  return images;
 }
 
 function entryCharacters(entry: SessionEntry): number {
@@ -232,5 +234,19 @@ export type FixedPart = Pick<StreamContext, "systemPrompt" | "tools">;
 /** Its characters; tools count as their JSON, deferred ones as nothing. */
 export function countFixedCharacters({ systemPrompt, tools }: FixedPart): number {
   const shown = tools.filter(({ isDeferred }) => !isDeferred);
-  return systemPrompt.length + (shown.length > 0 ? JSON.stringify(shown).length : 0);
+  // Each definition has a comma or bracket after it, and the list one more bracket.
+  const inTools = shown.reduce((sum, tool) => sum + countDefinition(tool) + 1, shown.length > 0 ? 1 : 0);
+  return systemPrompt.length + inTools;
+}
+
+// The same for each request of a session.
+const definitions = new WeakMap<ToolDefinition, number>();
+
+function countDefinition(tool: ToolDefinition): number {
+  let characters = definitions.get(tool);
+  if (characters === undefined) {
+    characters = JSON.stringify(tool).length;
+    definitions.set(tool, characters);
+  }
+  return characters;
 }
