@@ -3,6 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { createProjectHarness } from "@diligent/core/harness";
 import { findProjectRoot, homeDirectory, openCheckpoints } from "@diligent/core/light";
 import {
+  type AssistantMessage,
   type CheckRecord,
   type Effort,
   findLeafId,
@@ -46,6 +47,7 @@ export interface WhatIfRun {
   variant: Variant;
   /** From 1. */
   run: number;
+  /** Empty if the run could not begin. */
   sessionId: string;
   stopReason: RunStopReason;
   error?: string | undefined;
@@ -83,6 +85,7 @@ export async function runVariants(
     for (let run = 1; run <= options.runs; run++) {
       if (stop.aborted || budget?.isOverCost) return runs;
       const taken = await orWorktreeUsage(() => worktrees.take());
+      const kept = options.isKept ? { worktree: taken.tree.path } : {};
       try {
         const since = await prepare(taken, { root, start, io, report });
         const content = prompts[index] ?? "";
@@ -90,13 +93,13 @@ export async function runVariants(
         const done = await runOnce({ options, variant, content, start, root, io, taken, stop, budget });
         budget = done.budget;
         const diff = await taken.state.measureDiff(since);
-        runs.push({
-          ...done.outcome,
-          variant,
-          run,
-          diff,
-          ...(options.isKept && { worktree: taken.tree.path }),
-        });
+        runs.push({ ...done.outcome, variant, run, diff, ...kept });
+      } catch (error) {
+        // What others have found, and cost, is not lost with it.
+        if (runs.length === 0) throw error;
+        const failed = toFailedRun(error);
+        report(`Run ${run} of ${describeVariant(variant)} failed: ${failed.error}`);
+        runs.push({ ...failed, variant, run, ...kept });
       } finally {
         const end = options.isKept ? taken.release() : await taken.discard();
         if (end?.kind === "unknown") report(`The worktree ${taken.tree.path} was not removed: ${end.reason}`);
@@ -104,6 +107,21 @@ export async function runVariants(
     }
   }
   return runs;
+}
+
+/** A run that could not begin, or was not finished for a reason outside of it. */
+function toFailedRun(error: unknown): Omit<WhatIfRun, "variant" | "run"> {
+  return {
+    sessionId: "",
+    stopReason: "error",
+    error: error instanceof Error ? error.message : String(error),
+    checks: [],
+    turns: 0,
+    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    cost: null,
+    durationMs: 0,
+    diff: { files: 0, added: 0, removed: 0 },
+  };
 }
 
 /** A variant as the user gave it. */
@@ -122,6 +140,8 @@ interface Start {
   path: readonly SessionEntry[];
   /** What the user said next. */
   prompt: UserMessage["content"] | undefined;
+  /** The model that answered that; undefined if nothing did. */
+  modelId: string | undefined;
   /** True if calls after it may have changed files. */
   hasLaterCalls: boolean;
 }
@@ -144,8 +164,15 @@ async function findStart({ path, entry }: WhatIfOptions): Promise<Start> {
     entryId: common.at(-1)?.id,
     path: common,
     prompt: asked?.type === "message" && asked.message.role === "user" ? asked.message.content : undefined,
+    modelId: answerIn(later)?.model,
     hasLaterCalls: later.some((each) => each.type === "message" && each.message.role === "tool_result"),
   };
+}
+
+function answerIn(entries: readonly SessionEntry[]): AssistantMessage | undefined {
+  for (const entry of entries)
+    if (entry.type === "message" && entry.message.role === "assistant") return entry.message;
+  return undefined;
 }
 
 /** @throws UsageError without a prompt, and for a file that cannot be read. */
@@ -270,11 +297,12 @@ async function openRun({
     overrides: { approvalMode: "auto", maxCost: options.maxCost },
   });
   try {
-    const { sessionId, entryId } = start;
-    const opened = await harness.openSession(
-      entryId === undefined ? { fresh: true } : { fork: `${sessionId}@${entryId}` },
-      { model: variant.kind === "model" ? variant.value : undefined },
-    );
+    const { sessionId, entryId, modelId } = start;
+    const model = variant.kind === "model" ? variant.value : undefined;
+    const opened =
+      entryId === undefined
+        ? await harness.openSession({ fresh: true }, { model: model ?? modelId })
+        : await harness.openSession({ fork: `${sessionId}@${entryId}` }, { model });
     if (variant.kind === "effort") await opened.changeModel({ effort: variant.value });
     return { harness, opened };
   } catch (error) {

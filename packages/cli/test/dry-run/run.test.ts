@@ -117,6 +117,20 @@ describe.skipIf(problem !== undefined)("/try", () => {
     await session.quit();
   });
 
+  test("counts what was applied, and names what is never applied", async () => {
+    await using session = new ScreenSession({ place, config: {}, turns: ["Not asked."] });
+    await session.opened();
+    await session.say("/try touch made; mkfifo pipe");
+    await session.answer("(1 created)?", "a");
+    await session.shows("[applied: 1 created]");
+    await session.shows("Never applied: pipe, because it is a pipe.");
+    expect([existsSync(join(place.project, "made")), existsSync(join(place.project, "pipe"))]).toEqual([
+      true,
+      false,
+    ]);
+    await session.quit();
+  });
+
   test("says in one line why there is no dry run where commands run unsandboxed", async () => {
     await using session = new ScreenSession({ place, config: { sandbox: "off" }, turns: ["Not asked."] });
     await session.opened();

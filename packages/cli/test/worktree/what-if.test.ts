@@ -105,6 +105,35 @@ describe("diligent what-if", () => {
     expectNothingLeft();
   });
 
+  test("keeps the outcome of runs when a later one cannot begin", async () => {
+    const good = writeScript("good.json", [{ text: "Hello." }, { text: "Done.", usage: USAGE }]);
+    const { stdout, stderr, exitCode } = await whatIf(
+      ...["--model", good, "--model", "claude-sonnet-4-5", "--json"],
+    );
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("failed: No API key")]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { stopReason: "end_turn", cost: COST },
+      { sessionId: "", stopReason: "error", error: expect.stringContaining("No API key"), turns: 0 },
+    ]);
+    expectNothingLeft();
+  });
+
+  test("asks the first prompt of the model that answered it, unless a variant names another", async () => {
+    const shown = await runDiligent(place, ["sessions", "show", "1", "--entries"]);
+    const first = /([0-9a-f]{8}) user +hello/.exec(shown.stdout)?.[1] ?? "none";
+    const other = writeScript("other.json", [{ text: "Other." }]);
+    const { stdout, exitCode } = await runDiligent(
+      place,
+      ["what-if", `1@${first}`, "--effort", "low", "--json"],
+      { environment: { DILIGENT_MODEL: other } },
+    );
+    expect(exitCode).toBe(0);
+    const [{ sessionId }] = JSON.parse(stdout);
+    const session = join(place.project, ".diligent", "sessions", `${sessionId}.jsonl`);
+    const text = readFileSync(session, "utf8");
+    expect([text.includes("Hello."), text.includes("Other.")]).toEqual([true, false]);
+  });
+
   test("asks what a file says, and with another thinking level, over the wire", async () => {
     writeFileSync(join(place.project, "other.md"), "Explain it instead.\n");
     const say = (text: string) => wholeReply(ANTHROPIC_SERVICE, { text });
