@@ -19,7 +19,7 @@ import { toSystemPath } from "../../infrastructure/fs/stat.ts";
 import { removeTree } from "../../infrastructure/fs/state-files.ts";
 import { randomHex } from "../../infrastructure/runtime.ts";
 import { systemErrorCode } from "../../infrastructure/system-error.ts";
-import type { TriedChange, TriedChanges } from "./changes.ts";
+import { findApplicable, type TriedChange, type TriedChanges } from "./changes.ts";
 import { type EntryState, listIdentities, readEntryState } from "./entry-state.ts";
 
 /** The project has changed since the view was made, or between the diff and now; nothing was applied. */
@@ -39,9 +39,7 @@ const MAX_NAMED = 5;
  * @throws ProjectChangedError, and errors of the file system; nothing has changed then.
  */
 export async function applyChanges({ changes, changedMeanwhile, unchanged }: TriedChanges): Promise<void> {
-  const wanted = changes.filter(
-    ({ refusal, path }) => refusal === undefined && !isBelowRefused(path, changes),
-  );
+  const wanted = findApplicable(changes);
   assertUnchanged(wanted, changedMeanwhile);
   const staging = new Staging();
   try {
@@ -51,14 +49,6 @@ export async function applyChanges({ changes, changedMeanwhile, unchanged }: Tri
   } finally {
     staging.remove();
   }
-}
-
-/** Nothing can be put into a directory that is not made. */
-function isBelowRefused(path: string, changes: readonly TriedChange[]): boolean {
-  return changes.some(
-    ({ refusal, after, ...change }) =>
-      refusal !== undefined && after?.kind === "directory" && path.startsWith(`${change.path}/`),
-  );
 }
 
 function assertUnchanged(changes: readonly TriedChange[], known: readonly string[]): void {
@@ -122,6 +112,16 @@ class Staging {
 
   remove(): void {
     for (const directory of this.directories.values()) removeTree(directory);
+  }
+
+  /** Keeps what could not be moved back, and says where it is. */
+  keep(error: unknown, failures: readonly Error[]): Error {
+    const directories = [...this.directories.values()];
+    this.directories.clear();
+    const reasons = [error, ...failures].map((each) => (each instanceof Error ? each.message : String(each)));
+    return new Error(
+      `The changes were applied in part, and could not all be taken back (${reasons.join("; ")}). The old contents that were not put back are in ${directories.join(" and ")}.`,
+    );
   }
 
   private open(dev: bigint, parent: string): string {
@@ -222,8 +222,19 @@ function commit(
     for (const change of changes) undo.push(...put(change, staged.get(change.path), staging));
     for (const change of changes.toReversed()) undo.push(...setMode(change));
   } catch (error) {
-    for (const step of undo.toReversed()) step();
+    const failures = undo.toReversed().flatMap(tryStep);
+    if (failures.length > 0) throw staging.keep(error, failures);
     throw error;
+  }
+}
+
+/** The other steps are done all the same. */
+function tryStep(step: () => void): Error[] {
+  try {
+    step();
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error : new Error(String(error))];
   }
 }
 
@@ -250,10 +261,21 @@ function put(
   }
   const kept = staging.nameFor(path);
   within(path, (at) => {
-    if (!tryToLink(at, kept)) renameSync(at, toSystemPath(kept));
-    renameSync(from, at);
+    if (tryToLink(at, kept)) renameSync(from, at);
+    else replace(at, { by: from, kept: toSystemPath(kept) });
   });
   return [() => within(path, (at) => renameSync(toSystemPath(kept), at))];
+}
+
+/** Where one file cannot have two names: what was there comes back if the new one cannot take its place. */
+function replace(at: string | Buffer, { by, kept }: { by: string | Buffer; kept: string | Buffer }): void {
+  renameSync(at, kept);
+  try {
+    renameSync(by, at);
+  } catch (error) {
+    renameSync(kept, at);
+    throw error;
+  }
 }
 
 /** Unlike a rename, a link never replaces a file that has just been made there. */

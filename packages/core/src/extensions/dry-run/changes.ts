@@ -256,3 +256,16 @@ function openEntry(path: string): Disposable & { descriptor: number } {
   const descriptor = openSync(toSystemPath(path), OPEN_FLAGS);
   return { descriptor, [Symbol.dispose]: () => closeSync(descriptor) };
 }
+
+/** Those that are made when the user applies them: none that is refused, and nothing in a directory that is refused. */
+export function findApplicable(changes: readonly TriedChange[]): TriedChange[] {
+  return changes.filter(({ refusal, path }) => refusal === undefined && !isBelowRefused(path, changes));
+}
+
+/** Nothing can be put into a directory that is not made. */
+function isBelowRefused(path: string, changes: readonly TriedChange[]): boolean {
+  return changes.some(
+    ({ refusal, after, ...change }) =>
+      refusal !== undefined && after?.kind === "directory" && path.startsWith(`${change.path}/`),
+  );
+}

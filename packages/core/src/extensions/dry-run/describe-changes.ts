@@ -3,13 +3,17 @@ import { toSystemPath } from "../../infrastructure/fs/stat.ts";
 import type { NetworkConnection } from "../../infrastructure/network/connection.ts";
 import { formatHostAndPort } from "../../infrastructure/network/host-pattern.ts";
 import { createUnifiedDiff } from "../../tools/edit/unified-diff.ts";
-import { readFirstBytes, type TriedChange, type TriedChanges } from "./changes.ts";
+import { findApplicable, readFirstBytes, type TriedChange, type TriedChanges } from "./changes.ts";
 import type { EntryState } from "./entry-state.ts";
 
 /** What a dry run would do to the project, for people and for the model. */
 export interface DescribedChanges {
   /** One line, such as `2 created, 1 changed, 1 deleted`. */
   summary: string;
+  /** The same of what can be applied. */
+  applicableSummary: string;
+  /** One line for each path that is never applied. */
+  refusals: readonly string[];
   /** One line for each path, then what is refused and which connections were wanted. */
   lines: readonly string[];
   /** Unified diffs of the text files; empty if there are none. */
@@ -38,10 +42,12 @@ export async function describeTriedChanges(
   if (objects > 0) lines.push(`  git: ${count(objects, "object")} in .git/objects`);
   const refused = changes.filter(({ refusal }) => refusal !== undefined);
   const outer = refused.filter(({ path }) => !refused.some((other) => path.startsWith(`${other.path}/`)));
-  for (const { path, after, refusal } of outer.slice(0, MAX_SHOWN_PATHS))
-    lines.push(`Never applied: ${show(path)}${suffix(after)}, because ${refusal}.`);
+  const refusals = outer
+    .slice(0, MAX_SHOWN_PATHS)
+    .map(({ path, after, refusal }) => `Never applied: ${show(path)}${suffix(after)}, because ${refusal}.`);
   if (outer.length > MAX_SHOWN_PATHS)
-    lines.push(`… and ${outer.length - MAX_SHOWN_PATHS} more are never applied.`);
+    refusals.push(`… and ${outer.length - MAX_SHOWN_PATHS} more are never applied.`);
+  lines.push(...refusals);
   const hosts = [...new Set(connections.map(formatHostAndPort))];
   if (hosts.length > 0) {
     const more = hosts.length > MAX_HOSTS ? ` and ${hosts.length - MAX_HOSTS} more` : "";
@@ -51,11 +57,14 @@ export async function describeTriedChanges(
     lines.push(
       `Changed by something else meanwhile: ${changedMeanwhile.slice(0, MAX_SHOWN_PATHS).map(show).join(", ")}`,
     );
+  const applicable = findApplicable(changes);
   return {
     summary: summarize(changes),
+    applicableSummary: summarize(applicable),
+    refusals,
     lines,
     diff: await createDiffs(shown, show),
-    applicable: changes.length - refused.length,
+    applicable: applicable.length,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ApprovalRequest, ToolContext, ToolResult } from "../../tool/types.ts";
 import type { BashArguments } from "../../tools/bash.ts";
 import type { Workspace } from "../../tools/workspace.ts";
+import { findApplicable } from "./changes.ts";
 import { type TriedCommand, tryCommand } from "./try-command.ts";
 
 type TriedArguments = Pick<BashArguments, "command" | "timeout">;
@@ -48,13 +49,13 @@ function toRequest(
   { changes: { changes }, described }: TriedCommand,
 ): ApprovalRequest {
   const line = command.trim().replace(/\s*\n\s*/g, " ↵ ");
-  const applied = changes.filter(({ refusal }) => refusal === undefined);
+  const applied = findApplicable(changes);
   return {
     permission: "write",
     toolName: "bash",
     description: `apply what was tried: ${line}`,
     details: {
-      tried: described.summary,
+      tried: described.applicableSummary,
       line,
       files: applied.slice(0, MAX_NAMED_FILES).map(({ path }) => ({ path })),
       lines: described.lines,
@@ -79,7 +80,7 @@ function toResult(
   reason?: string,
   notes: readonly string[] = [],
 ): ToolResult {
-  const { summary, lines, diff } = described;
+  const { summary, applicableSummary, refusals, lines, diff } = described;
   const isShown = outcome === "shown" || outcome === "dropped";
   const changes = isShown
     ? [`Would change: ${summary}`, ...lines, ...(diff === "" ? [] : ["", diff.trimEnd()])]
@@ -91,7 +92,9 @@ function toResult(
       result.output,
       ...(outcome === "unchanged" ? lines : []),
       ...(isShown ? ["", ...changes, ""] : []),
-      ...(outcome === "applied" ? [`[applied: ${summary}]`] : []),
+      ...(outcome === "applied"
+        ? [`[applied: ${applicableSummary}]`, ...refusals.map((line) => `[${line}]`)]
+        : []),
       ...notes.map((note) => `[${note}]`),
       ...(reason === undefined ? [] : [`[${reason}]`]),
       `[${MEANINGS[outcome]}]`,
