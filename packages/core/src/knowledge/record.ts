@@ -19,6 +19,8 @@ interface RecordingCircumstances {
   entryId?: string | undefined;
   /** The project root, real: files in it that the text names are recorded; none without it. */
   root?: string | undefined;
+  /** Paths of further files that the entry is about, from the project root. */
+  knownFiles?: readonly string[] | undefined;
   /** See `appendKnowledge`. */
   guard?: GuardAppend | undefined;
 }
@@ -37,7 +39,7 @@ type RecordingOutcome =
 export async function recordKnowledge(
   knowledgePath: string,
   draft: KnowledgeDraft,
-  { sessionId, entryId, root, guard }: RecordingCircumstances = {},
+  { sessionId, entryId, root, knownFiles = [], guard }: RecordingCircumstances = {},
 ): Promise<RecordingOutcome> {
   const content = removeInvisible(draft.content).text.trim();
   if (content === "") throw new Error("Not saved: it has no visible text.");
@@ -48,7 +50,7 @@ export async function recordKnowledge(
   const others = active.filter(({ id }) => id !== draft.supersedes);
   const known = findNearDuplicate(others, content);
   if (known) return { kind: "known", entry: known };
-  const files = root === undefined ? [] : findMentionedFiles(content, root);
+  const files = root === undefined ? [] : findMentionedFiles(content, root, knownFiles);
   const entry: KnowledgeEntry = {
     id: newId(entries),
     timestamp: new Date(now()).toISOString(),

@@ -74,6 +74,7 @@ export async function keepKnowledge(
 
 /**
  * Replaces the text of an entry by the user's; returns the new entry, or undefined if there is no such active entry.
+ * It keeps where it was learned, and its files as they are now, besides those that the new text names.
  * @throws Error for an empty text, one with a key, and one that another entry has already.
  */
 export async function editKnowledge(
@@ -83,10 +84,11 @@ export async function editKnowledge(
 ): Promise<KnowledgeEntry | undefined> {
   const before = rankKnowledge(await readKnowledge(path)).find((entry) => entry.id === id);
   if (!before) return undefined;
-  const { type, confidence, tags } = before;
+  const { type, confidence, tags, sessionId, entryId, files } = before;
   const reviewed = new Date(now()).toISOString();
   const draft = { type, content, confidence, supersedes: id, reviewed, ...(tags && { tags }) };
-  const outcome = await recordKnowledge(path, draft, { root, guard });
+  const knownFiles = files?.map((file) => file.path);
+  const outcome = await recordKnowledge(path, draft, { sessionId, entryId, knownFiles, root, guard });
   if (outcome.kind === "known")
     throw new Error(`Entry ${outcome.entry.id} says the same; remove this one instead.`);
   return outcome.entry;

@@ -57,10 +57,16 @@ const MAX_CANDIDATES = 100;
 /**
  * The project files that a text names, with their current state: at most five, by their path from the project root.
  * `src/a.ts:12` and `"./src/a.ts",` name `src/a.ts`. `root` is real.
+ * @param knownPaths files that belong to the text without being named; they come after those that are.
  */
-export function findMentionedFiles(content: string, root: string): KnowledgeFile[] {
+export function findMentionedFiles(
+  content: string,
+  root: string,
+  knownPaths: readonly string[] = [],
+): KnowledgeFile[] {
   const found = new Map<string, KnowledgeFile>();
-  for (const path of [...listCandidates(content, root)].slice(0, MAX_CANDIDATES)) {
+  const named = [...listCandidates(content, root)].slice(0, MAX_CANDIDATES);
+  for (const path of [...named, ...knownPaths.slice(0, MAX_FILES)]) {
     const file = locateProjectFile(path, root);
     if (typeof file === "string") continue;
     const hash = hashProjectFile(file);

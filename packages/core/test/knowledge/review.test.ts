@@ -86,6 +86,25 @@ test("two entries that are kept together do not contradict each other, and one t
   ).rejects.toThrow(`Entry ${edited?.id} says the same`);
 });
 
+test("an edited entry keeps where it was learned and its files as they are now, and adds those that the text names", async () => {
+  const entry = await record("Everything about it is in a.ts as we know.");
+  writeFileSync(join(root, "a.ts"), "two");
+  writeFileSync(join(root, "b.ts"), "more");
+  const edited = await editKnowledge(entry.id, "The rest of it is in b.ts.", { path, root });
+  expect(edited).toMatchObject({
+    ...{ sessionId: "s", entryId: "e", supersedes: entry.id },
+    files: [
+      { path: "b.ts", hash: Bun.SHA256.hash("more", "hex") },
+      { path: "a.ts", hash: Bun.SHA256.hash("two", "hex") },
+    ],
+  });
+  expect(await waiting()).toEqual([]);
+  rmSync(join(root, "b.ts"));
+  expect(await editKnowledge(edited?.id ?? "", "It is simple.", { path, root })).toMatchObject({
+    files: [{ path: "a.ts" }],
+  });
+});
+
 test("entries of an older version and lines with damaged marks of a review are kept, and nothing of the file is lost", async () => {
   const file = join(path, "knowledge.jsonl");
   await appendKnowledge(path, knowledge("old00000", { content: "An old entry." }));
