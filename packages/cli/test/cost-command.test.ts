@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeClaudeCode } from "../../core/test/support/foreign-fixtures.ts";
 import { runDiligent } from "./support/run-diligent.ts";
 import { sessionIds } from "./support/session-files.ts";
 import { createTemporaryProject, type TemporaryProject } from "./support/temporary-project.ts";
@@ -130,6 +131,21 @@ describe("diligent usage", () => {
     const tools = await runJson("usage", "--by", "tool", "--json");
     expect(tools).toContainEqual(expect.objectContaining({ key: "ls", requests: 3 }));
     expect(await runJson("usage", "--since", "2999-01-01", "--json")).toEqual([]);
+  });
+
+  test("counts what an imported session has cost here, and not what the other agent paid", async () => {
+    writeClaudeCode(place);
+    const [imported] = await runJson("import", "claude-code", "--json");
+    expect(await runJson("usage", "--json")).toEqual([]);
+    // The replies of the other agent count as turns of the script.
+    const turns = Array(9).fill({ text: "Continued.", usage: USAGE });
+    place.write("script.json", { version: 1, price: PRICE, turns });
+    expect((await say("-c", imported.id, "--", "continue")).exitCode).toBe(0);
+    const row = { sessions: 1, requests: 1, cost: COST };
+    const rowsBy = (group: string) => runJson("usage", "--by", group, "--json");
+    expect(await rowsBy("model")).toMatchObject([{ key: "scripted/script.json", ...row }]);
+    expect(await rowsBy("project")).toMatchObject([{ key: place.project, ...row }]);
+    expect(await rowsBy("day")).toMatchObject([row]);
   });
 
   test("draws bars for people, and refuses a bad date, group or argument", async () => {

@@ -34,9 +34,7 @@ export class UsageReport {
   /** @param project its root. */
   add(session: CountedSession, project: string): void {
     const { by, since, findPrice } = this.options;
-    // Those of another agent were paid for there.
-    if (session.header.source !== undefined) return;
-    for (const request of listRequests(session, findPrice)) {
+    for (const request of listRequests(withoutForeignReplies(session), findPrice)) {
       const day = localDate(Date.parse(request.time) || 0);
       if (since !== undefined && day < since) continue;
       if (by === "tool") this.addTools(request, session.header.id);
@@ -109,6 +107,11 @@ export class UsageReport {
     row.known += cost ?? 0;
     row.cost = row.cost === null || cost === null ? null : Number((row.cost + cost).toFixed(9));
   }
+}
+
+/** The replies of an imported session were paid for in the other agent: only what was sent from here has request entries. */
+function withoutForeignReplies({ header, entries }: CountedSession): CountedSession {
+  return { header, entries: header.source ? entries.filter(({ type }) => type === "request") : entries };
 }
 
 /** Results of a server's tools count as the server, like its definitions. */
