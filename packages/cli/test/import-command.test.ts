@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { appendFileSync } from "node:fs";
 import {
   writeClaudeCode,
   writeCodex,
@@ -79,4 +80,26 @@ test("an import prints the id, the counts and what it skipped", async () => {
   expect(stdout).toMatch(
     /^20260501100000-[0-9a-f]{12} \(9 messages; 3 tool calls; skipped: .*compacted 1.*result_without_call 1.*\)\n$/,
   );
+});
+
+test("an imported session that was continued here stays where it is when the other agent continues it, too", async () => {
+  const path = writeCodex(place);
+  const [session] = JSON.parse((await run("import", "codex", "--json")).stdout);
+  const turns = Array(9).fill({ text: "Continued." });
+  place.write("script.json", { version: 1, turns });
+  const proceed = (prompt: string) => run("-p", prompt, "-c", session.id, "-m", "scripted/script.json");
+  expect((await proceed("go on from here")).exitCode).toBe(0);
+  const content = [{ type: "input_text", text: "said there" }];
+  const payload = { type: "message", role: "user", content };
+  const line = { timestamp: "2026-05-01T11:00:00Z", type: "response_item", payload };
+  appendFileSync(path, `\n${JSON.stringify(line)}\n`);
+  expect((await run("import", "codex")).stdout).toContain(
+    "; updated on another branch, because you have continued it here: see /tree;",
+  );
+  expect((await run("import", "codex")).stdout).toContain("; unchanged;");
+  const shown = (await run("sessions", "show", session.id)).stdout;
+  expect(shown).toContain("go on from here");
+  expect(shown).not.toContain("said there");
+  expect((await proceed("and further")).exitCode).toBe(0);
+  expect((await run("sessions", "show", session.id)).stdout).toMatch(/go on from here.*and further/s);
 });

@@ -69,8 +69,10 @@ function describe({ id, messages, toolCalls, skipped, change }: ImportedSession)
   const facts = [
     formatMessageCount(messages),
     `${toolCalls} tool call${toolCalls === 1 ? "" : "s"}`,
-    ...(change === "new" ? [] : [change]),
+    ...(change === "new" ? [] : [change === "branched" ? BRANCHED : change]),
     ...(kinds.length > 0 ? [`skipped: ${kinds.join(", ")}`] : []),
   ];
   return `${id} (${facts.join("; ")})`;
 }
+
+const BRANCHED = "updated on another branch, because you have continued it here: see /tree";

@@ -6,9 +6,11 @@ import { type DiligentPaths, makeDiligentDir } from "../../infrastructure/dilige
 import { readDirectory } from "../../infrastructure/fs/directory.ts";
 import { JsonlWriter } from "../../infrastructure/fs/jsonl-writer.ts";
 import { isInside } from "../../infrastructure/fs/real-path.ts";
+import { now } from "../../infrastructure/runtime.ts";
 import { systemErrorText } from "../../infrastructure/system-error.ts";
 import { toolCallsOf } from "../../types.ts";
 import { readSessionFile } from "../read-file.ts";
+import { findLeafId, isContinuable, pathTo } from "../tree.ts";
 import {
   SESSION_VERSION,
   type SessionEntry,
@@ -36,8 +38,8 @@ export interface ImportedSession {
   toolCalls: number;
   /** Records without a meaning here, by kind. */
   skipped: Record<string, number>;
-  /** Whether it is new, has changed since it was imported, or is the same. */
-  change: "new" | "updated" | "unchanged";
+  /** Whether it is new, has changed since it was imported, has changed beside what the user continues, or is the same. */
+  change: "new" | "updated" | "branched" | "unchanged";
 }
 
 /** The outcome of an import: one session that cannot be read does not stop the others. */
@@ -56,7 +58,8 @@ interface ImportOptions {
 
 /**
  * Copies sessions of other agents into a project. A session that was imported before is continued: what it has in
- * common stays, and what follows becomes a branch of the same file.
+ * common stays, and what follows becomes a branch of the same file. The conversation is that of the other agent, also
+ * where it has become shorter, until the user continues it here.
  * @throws the file system's error if nothing can be written here; StoppedError once the signal is aborted.
  */
 export async function importSessions(
@@ -138,10 +141,13 @@ class ImportTarget {
   private write(header: SessionHeader, entries: readonly SessionEntry[]): ImportedSession["change"] {
     const path = join(this.directory, `${header.id}.jsonl`);
     const isThere = existsSync(path);
-    const known = new Set(isThere ? readSessionFile(path).entries.map(({ id }) => id) : []);
+    const before = isThere ? readSessionFile(path).entries : [];
+    const known = new Set(before.map(({ id }) => id));
     const added = entries.filter(({ id }) => !known.has(id));
-    if (isThere && added.length === 0) return "unchanged";
-    const lines: object[] = [...(isThere ? [] : [header]), ...added.map(toFileLine)];
+    const ownLeaf = findOwnLeaf(before, entries);
+    const move = moveLeaf([...before, ...added], ownLeaf ?? entries.findLast(isContinuable)?.id, header);
+    if (isThere && added.length + move.length === 0) return "unchanged";
+    const lines: object[] = [...(isThere ? [] : [header]), ...[...added, ...move].map(toFileLine)];
     const file = new JsonlWriter(path);
     try {
       for (const line of lines) {
@@ -153,8 +159,38 @@ class ImportTarget {
     } finally {
       file.close();
     }
-    return isThere ? "updated" : "new";
+    if (!isThere) return "new";
+    return ownLeaf !== undefined && added.some(isContinuable) ? "branched" : "updated";
   }
+}
+
+/** The end of the conversation if the user has continued it here. @param reading all entries of the other agent. */
+function findOwnLeaf(entries: readonly SessionEntry[], reading: readonly SessionEntry[]): string | undefined {
+  const leafId = findLeafId(entries);
+  const read = new Set(reading.map(({ id }) => id));
+  const path = pathTo(entries, leafId);
+  const start = path.findIndex(({ id }) => !read.has(id));
+  if (leafId === null || start === -1) return undefined;
+  // Only this program's own requests have entries; what has none was read from the other agent earlier.
+  const ends = new Set<string | null>(path.slice(Math.max(0, start - 1)).map(({ id }) => id));
+  return entries.some(({ type, parentId }) => type === "request" && ends.has(parentId)) ? leafId : undefined;
+}
+
+/** An entry that makes the conversation continue after `end`; none if it does. A leaf is the last entry of its file. */
+function moveLeaf(
+  entries: readonly SessionEntry[],
+  end: string | undefined,
+  { source }: SessionHeader,
+): SessionEntry[] {
+  const fromId = findLeafId(entries);
+  if (end === undefined || fromId === null || !source) return [];
+  const last = pathTo(entries, fromId).findLast(
+    (entry) => entry.id === end || (isContinuable(entry) && entry.type !== "branch_summary"),
+  );
+  if (last?.id === end) return [];
+  const summary = `In ${source.agent}, there are messages that are not part of this conversation.`;
+  const content = { type: "branch_summary" as const, fromId, summary };
+  return [{ ...content, ...new EntryChain(source.agent).besides(now(), content, end) }];
 }
 
 function suffixOf(agent: string, id: string): string {

@@ -230,6 +230,37 @@ describe("importSessions", () => {
     expect(JSON.stringify(entries)).toContain("one more");
   });
 
+  test("takes back what the other agent has taken back since, once, and continues from there", async () => {
+    const said = (place: ForeignPlace, id = "") =>
+      readConversation({ entries: readSessionFile(fileOf(place, id)).entries }).messages.map(outline);
+    const note = "In gemini, there are messages that are not part of this conversation.";
+    const place = createPlace();
+    const path = writeGemini(place);
+    const [first] = (await importAll("gemini", place)).imported;
+    const before = said(place, first?.id);
+    appendFileSync(path, `\n${JSON.stringify({ $rewindTo: "z6" })}\n`);
+    const again = async () => (await importAll("gemini", place)).imported[0]?.change;
+    expect(await again()).toBe("updated");
+    const taken = said(place, first?.id);
+    expect(taken).toEqual([...before.slice(0, 4), `user: [Branch Summary]\n${note}`]);
+    expect(await again()).toBe("unchanged");
+    const asked = { id: "zz", timestamp: "2026-05-01T12:00:00Z", type: "user", content: [{ text: "Other" }] };
+    appendFileSync(path, `${JSON.stringify(asked)}\n`);
+    expect(await again()).toBe("updated");
+    expect(said(place, first?.id)).toEqual([...before.slice(0, 4), "user: Other"]);
+
+    const other = createPlace();
+    const { database } = writeOpencode(other);
+    const [session] = (await importAll("opencode", other)).imported;
+    database.run("UPDATE session SET revert = ?", [JSON.stringify({ messageID: "msg_3" })]);
+    const reverted = (await importAll("opencode", other)).imported;
+    database.close();
+    expect(reverted.map(({ change }) => change)).toEqual(["updated"]);
+    const shown = said(other, session?.id).join("\n");
+    expect(shown).toContain("Why does the parser fail?");
+    expect(shown).not.toContain("The quote is missing.");
+  });
+
   test("imports the sub-agents of a session as sessions of their own, linked with its call", async () => {
     const place = createPlace();
     writeClaudeCode(place);
