@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeClaudeCode } from "../../core/test/support/foreign-fixtures.ts";
 import { runDiligent } from "./support/run-diligent.ts";
@@ -131,6 +131,26 @@ describe("diligent usage", () => {
     const tools = await runJson("usage", "--by", "tool", "--json");
     expect(tools).toContainEqual(expect.objectContaining({ key: "ls", requests: 3 }));
     expect(await runJson("usage", "--since", "2999-01-01", "--json")).toEqual([]);
+  });
+
+  test("counts a project that the input history has forgotten, without an index", async () => {
+    await say("look");
+    const history = join(place.home, ".local", "state", "diligent", "history.jsonl");
+    const line = JSON.stringify({
+      time: "2026-01-01T00:00:00Z",
+      cwd: place.home,
+      text: "x".repeat(2_200_000),
+    });
+    appendFileSync(history, `${line}\n${line}\n`);
+    const other = join(place.home, "other");
+    mkdirSync(join(other, ".git"), { recursive: true });
+    writeFileSync(join(other, "script.json"), JSON.stringify({ version: 1, turns: [{ text: "Hi." }] }));
+    await runDiligent(place, ["-C", other, "-p", "-m", "scripted/script.json", "hello"]);
+    expect(readFileSync(history, "utf8")).not.toContain(place.project);
+    const rows = await runJson("-C", other, "usage", "--by", "project", "--json");
+    expect(rows.map(({ key }: { key: string }) => key)).toContain(place.project);
+    const found = await runDiligent(place, ["-C", other, "sessions", "find", "--all", "look"]);
+    expect(found.stdout).toContain(place.project);
   });
 
   test("counts what an imported session has cost here, and not what the other agent paid", async () => {

@@ -54,7 +54,7 @@ export async function findSessions(options: FindOptions, io: CliIo): Promise<num
   // The index spares reading the files in which a word does not occur.
   const index = await openSessionIndex(io);
   const projects = isEverywhere
-    ? await listKnownProjects(options.cwd, io, index)
+    ? await listKnownProjects(options.cwd, io)
     : [findProjectRoot(options.cwd, homeDirectory(io.environment))];
   for (const project of projects) {
     const all = await listSessions(resolvePaths(project).sessions, { redactor });

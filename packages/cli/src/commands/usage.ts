@@ -5,7 +5,7 @@ import { formatUsage } from "../cost/format-usage.ts";
 import { openPrices } from "../cost/open-prices.ts";
 import { EXIT_SUCCESS, UsageError } from "../errors.ts";
 import type { CliIo } from "../io/io.ts";
-import { listKnownProjects, openSessionIndex } from "../session/known-projects.ts";
+import { listKnownProjects } from "../session/known-projects.ts";
 import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { toJsonText } from "../text/format.ts";
@@ -46,9 +46,7 @@ interface UsageQuery {
 
 async function collect({ by, since, cwd }: UsageQuery, io: CliIo): Promise<UsageRow[]> {
   const report = new UsageReport({ by, since, findPrice: await openPrices(cwd, io.environment) });
-  const index = await openSessionIndex(io);
-  const projects = await listKnownProjects(cwd, io, index);
-  index?.close();
+  const projects = await listKnownProjects(cwd, io);
   const sinceMs = since === undefined ? 0 : new Date(`${since}T00:00:00`).getTime();
   for (const project of projects) {
     for (const { path, modified } of await listSessions(resolvePaths(project).sessions)) {

@@ -16,11 +16,14 @@ export async function openSessionIndex({
 export async function listKnownProjects(
   cwd: string,
   { environment }: Pick<CliIo, "environment">,
-  index: SessionHistory | undefined,
 ): Promise<string[]> {
   const home = homeDirectory(environment);
   const own = findProjectRoot(cwd, home);
   const { readInputDirectories } = await import("@diligent/core/interactive");
   const others = readInputDirectories(environment).map((directory) => findProjectRoot(directory, home));
-  return [...new Set([own, ...others, ...(index?.projects ?? [])])];
+  const { historyPaths, SessionHistory: History } = await import("@diligent/core/history");
+  const paths = historyPaths(environment);
+  // They are noted without an index, too.
+  const noted = paths ? new History(paths).projects : [];
+  return [...new Set([own, ...others, ...noted])];
 }

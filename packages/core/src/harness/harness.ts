@@ -467,7 +467,11 @@ export class ProjectHarness implements Harness {
       createBudget: () => new SharedBudget(composed.session.runLimits),
       noteInput(text) {
         if (overrides.persist === false || text === overrides.unrecordedPrompt) return;
-        appendInputHistory(environment, { cwd, text: composed.redactor.redact(text) });
+        appendInputHistory(environment, { cwd, text: composed.redactor.redact(text) }, () => {
+          const { noteUsedProjects }: typeof import("../session/history/search/known-projects.ts") =
+            require("../session/history/search/known-projects.ts");
+          noteUsedProjects(environment);
+        });
       },
       async changeModel(change) {
         const model = await composed.changeModel(change);

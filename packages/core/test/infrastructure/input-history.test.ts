@@ -33,6 +33,25 @@ test("beyond four megabytes the older half is removed", () => {
   expect(entries(path).map(({ text }) => text.slice(0, 6))).toEqual(["yyyyyy", "newest"]);
 });
 
+test("what is dropped can be noted before, and stays if that fails", () => {
+  const environment = { XDG_STATE_HOME: makeTempDir() };
+  const path = inputHistoryPath(environment) ?? "";
+  const append = (text: string, beforeDrop: () => void) =>
+    appendInputHistory(environment, { cwd: "/a", text }, beforeDrop);
+  append("oldest", () => expect.unreachable());
+  writeFileSync(path, `${JSON.stringify({ text: "x".repeat(4_300_000) })}\n`, { flag: "a" });
+  append("newer", () => {
+    throw new Error("read-only");
+  });
+  expect(entries(path).map(({ text }) => text.slice(0, 6))).toEqual(["oldest", "xxxxxx", "newer"]);
+  let seen = "";
+  append("newest", () => {
+    seen = readFileSync(path, "utf8");
+  });
+  expect(seen).toContain("oldest");
+  expect(entries(path).map(({ text }) => text)).toEqual(["newer", "newest"]);
+});
+
 test("without a directory nothing is written and nothing fails", () => {
   appendInputHistory({ HOME: "/" }, { cwd: "/a", text: "a" });
   const file = join(makeTempDir(), "file");

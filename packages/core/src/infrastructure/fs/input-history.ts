@@ -129,28 +129,31 @@ export function inputHistoryPath(environment: Environment): string | undefined {
 /**
  * Appends a prompt (directory 0700, file 0600), so that it is kept even if the program is killed before the first
  * answer saves the session. Never throws: sending the prompt matters more.
+ * @param beforeDrop called before old prompts are dropped; if it throws, they stay.
  */
 export function appendInputHistory(
   environment: Environment,
   { cwd, text }: Pick<InputHistoryEntry, "cwd" | "text">,
+  beforeDrop?: () => void,
 ): void {
   const path = inputHistoryPath(environment);
   if (path === undefined) return;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    dropOlderHalf(path);
     const file = new JsonlWriter(path);
     file.append({ time: new Date(now()).toISOString(), cwd, text } satisfies InputHistoryEntry);
     file.close();
+    dropOlderHalf(path, beforeDrop);
   } catch {
     // A read-only home directory or a full disk; the session reports its own write errors.
   }
 }
 
 /** Keeps the newer lines; another process that appends at this moment may lose its line. */
-function dropOlderHalf(path: string): void {
+function dropOlderHalf(path: string, beforeDrop: (() => void) | undefined): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size <= MAX_HISTORY_BYTES) return;
+  beforeDrop?.();
   const lines = readFileSync(path, "utf8").split("\n");
   const kept = lines.slice(Math.floor(lines.length / 2)).join("\n");
   const temporary = `${path}.${process.pid}`;

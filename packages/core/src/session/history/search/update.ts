@@ -5,7 +5,6 @@ import type { Redactor } from "../../../agent/types.ts";
 import { StoppedError, TimeSlicer } from "../../../infrastructure/async.ts";
 import { resolvePaths } from "../../../infrastructure/diligent-dir.ts";
 import { readDirectory } from "../../../infrastructure/fs/directory.ts";
-import { readInputDirectories } from "../../../infrastructure/fs/input-history.ts";
 import { findProjectRoot } from "../../../infrastructure/paths/project.ts";
 import { type Environment, homeDirectory, monotonicMs, now } from "../../../infrastructure/runtime.ts";
 import { systemErrorText } from "../../../infrastructure/system-error.ts";
@@ -13,8 +12,9 @@ import { readForeignSession } from "../foreign/index.ts";
 import { numberOf, objectOf, textOf } from "../foreign/json-value.ts";
 import { listForeignSessions } from "../foreign/locations.ts";
 import type { ForeignAgent, ForeignLocation } from "../foreign/types.ts";
-import { addToList, claimWriting, type HistoryPaths, readList, releaseWriting } from "./database.ts";
+import { claimWriting, type HistoryPaths, readList, releaseWriting } from "./database.ts";
 import { INDEX_LIMITS, type IndexedSession, readOwnSession, toIndexedSession } from "./items.ts";
+import { noteProjects } from "./known-projects.ts";
 import { facetsOf, toIndexedText } from "./words.ts";
 
 /** How the index is brought up to date. */
@@ -122,7 +122,9 @@ async function listSources(
 ): Promise<Source[]> {
   const slicer = new TimeSlicer(options.signal);
   const sources: Source[] = [];
-  for (const root of noteProjects(paths, options)) {
+  const { environment, root: own } = options;
+  // This project first: what is searched next is most likely in it.
+  for (const root of new Set([own, ...noteProjects(paths, environment, [own])])) {
     const directory = resolvePaths(root).sessions;
     for (const name of sessionNames(directory)) {
       if (slicer.isDue) await slicer.pause();
@@ -154,23 +156,6 @@ function toSource(location: ForeignLocation): Source {
       return session && toIndexedSession(session);
     },
   };
-}
-
-/** The projects in which diligent was used; the input history forgets old ones, so they are noted here. */
-function noteProjects(paths: HistoryPaths, { environment, root }: UpdateOptions): string[] {
-  const home = homeDirectory(environment);
-  const noted = readList(paths.projects, "root");
-  const used = readInputDirectories(environment).flatMap((directory) =>
-    existsSync(directory) ? [findProjectRoot(directory, home)] : [],
-  );
-  const added = [...new Set([root, ...used])].filter((project) => !noted.has(project));
-  if (added.length > 0)
-    addToList(
-      paths.projects,
-      added.map((project) => ({ root: project })),
-    );
-  // This project first: what is searched next is most likely in it.
-  return [root, ...[...noted, ...added].filter((project) => project !== root)];
 }
 
 function sessionNames(directory: string): string[] {
