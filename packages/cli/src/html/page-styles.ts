@@ -47,6 +47,7 @@ details.thinking > summary { color: var(--muted); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.name { min-width: 8rem; max-width: 20rem; overflow-wrap: break-word; }
 figure { margin: 1rem 0; }
 svg { display: block; width: 100%; }
 .timeline { height: 12rem; border-top: 1px solid var(--line); border-bottom: 1px solid var(--line); }

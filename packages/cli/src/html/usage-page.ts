@@ -19,7 +19,7 @@ export function toUsagePage(
   }));
   const lines = rows.map(
     (row) =>
-      html`<tr><td>${row.key}</td><td class="n">${formatNumber(row.sessions)}</td><td class="n">${formatNumber(row.requests)}</td><td class="n">${formatNumber(countInput(row))}</td><td class="n">${formatNumber(row.tokens.output)}</td><td class="n">${row.cost === null ? "unknown" : formatCost(row.cost)}</td></tr>`,
+      html`<tr><td class="name">${row.key}</td><td class="n">${formatNumber(row.sessions)}</td><td class="n">${formatNumber(row.requests)}</td><td class="n">${formatNumber(countInput(row))}</td><td class="n">${formatNumber(row.tokens.output)}</td><td class="n">${row.cost === null ? "unknown" : formatCost(row.cost)}</td></tr>`,
   );
   const content =
     rows.length === 0

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testUnless } from "../../../core/test/support/test-unless.ts";
+import { toUsagePage } from "../../src/html/usage-page.ts";
 import { BROWSER_OBSTACLE, HeadlessPage } from "../support/headless-browser.ts";
 import { runDiligent } from "../support/run-diligent.ts";
 import { createTemporaryProject, type TemporaryProject } from "../support/temporary-project.ts";
@@ -53,6 +54,30 @@ testInBrowser(
   },
   120_000,
 );
+
+testInBrowser(
+  "a phone shows the names of tools in the usage page on one line, and a long name breaks",
+  async () => {
+    await using page = await HeadlessPage.open();
+    const row = { sessions: 100, requests: 1_234, cost: 12.3456 };
+    const tokens = { input: 123_456_789, output: 1_234_567, cacheRead: 0, cacheWrite: 0 };
+    const rows = ["apply_patch", "bash", "x".repeat(200)].map((key) => ({ key, ...row, tokens }));
+    const file = join(place.project, "page.html");
+    writeFileSync(file, toUsagePage(rows, { by: "tool", since: undefined }));
+    await page.show(file, { width: 390, scheme: "light" });
+    const heights = "[...document.querySelectorAll('td.name')].map((cell) => cell.clientHeight)";
+    const widths = "[...document.querySelectorAll('td.name')].map((cell) => cell.clientWidth)";
+    const [patch, bash, long] = numbersIn(await page.evaluate(heights));
+    expect(patch).toBe(bash ?? 0);
+    expect(long).toBeGreaterThan((bash ?? 0) * 2);
+    expect(Math.max(...numbersIn(await page.evaluate(widths)))).toBeLessThanOrEqual(300);
+  },
+  60_000,
+);
+
+function numbersIn(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "number") : [];
+}
 
 testInBrowser(
   "a page's folded results open with the keyboard alone",
