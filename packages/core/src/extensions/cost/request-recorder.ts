@@ -1,7 +1,8 @@
 import { computeCost } from "../../agent/cost.ts";
 import type { SessionScope } from "../../harness/types.ts";
 import type { Model, StreamContext, StreamOptions } from "../../provider/types.ts";
-import type { RequestEntry, SessionEntry } from "../../session/types.ts";
+import type { SessionManager } from "../../session/manager.ts";
+import type { RequestEntry } from "../../session/types.ts";
 import type { Usage } from "../../types.ts";
 import { countParts, scaleParts } from "./count-parts.ts";
 import { describePrefix, explainBreak, type SentRequest } from "./explain-break.ts";
@@ -41,20 +42,29 @@ export class RequestRecorder {
     const { prefix, details } = describePrefix(context, effort);
     const sent = { modelId, provider, prefix, details, usage, sentMs };
     const { entries } = session.branches;
-    const before = this.findLast(session.sessionId, entries);
+    const before = this.findLast(session);
     const entriesSince = before ? entries.slice(before.entries) : [];
     const broken = before && explainBreak(before.request, { ...sent, model, context, parts, entriesSince });
     session.noteRequest({ ...request, prefix, ...(broken && { break: broken }) });
     this.last = { sessionId: session.sessionId, request: sent, entries: session.branches.entries.length };
   }
 
-  /** The request before, which may be one of an earlier run of the program. */
-  private findLast(sessionId: string, entries: readonly SessionEntry[]): typeof this.last {
+  /** The request before, which may be one of an earlier run of the program, or of the session that was forked. */
+  private findLast({ sessionId, sessionPath, branches }: SessionManager): typeof this.last {
     if (this.last?.sessionId === sessionId) return this.last;
+    const { header, entries } = branches;
     const at = entries.findLastIndex((entry) => entry.type === "request" && entry.prefix !== undefined);
     const entry = entries[at];
-    if (entry?.type !== "request" || !entry.prefix) return undefined;
-    return { sessionId, request: toSentRequest(entry, entry.prefix), entries: at + 1 };
+    if (entry?.type === "request" && entry.prefix)
+      return { sessionId, request: toSentRequest(entry, entry.prefix), entries: at + 1 };
+    // A sub-agent's session has a parent, too, and copies nothing of it.
+    if (header.parentSession === undefined || header.agent !== undefined || !sessionPath) return undefined;
+    const { findRequestBeforeFork }: typeof import("./request-before-fork.ts") =
+      require("./request-before-fork.ts");
+    const found = findRequestBeforeFork(header, entries, sessionPath);
+    if (!found?.request.prefix) return undefined;
+    const request = toSentRequest(found.request, found.request.prefix);
+    return { sessionId, request, entries: found.entries };
   }
 }
 

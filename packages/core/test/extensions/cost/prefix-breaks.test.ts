@@ -82,6 +82,24 @@ describe("a request whose cached beginning is lost says why", () => {
     expect(lastBreak(opened)).toMatchObject({ why: "tools", at: "tools", detail: "-task" });
   });
 
+  test("other tools in a fork, whose requests before are in the session that was forked", async () => {
+    const first = await stage.openSession();
+    await say(first, "one");
+    await stage.close();
+    stage = Object.assign(new CostStage(service, { agentLimits: { maxDepth: 0 } }), {
+      home: stage.home,
+      root: stage.root,
+    });
+    const fork = await stage.openSession({ fork: { latest: true } });
+    await say(fork, "two");
+    expect(requestsOf(fork)).toHaveLength(1);
+    const broken = lastBreak(fork);
+    expect(broken).toMatchObject({ why: "tools", at: "tools", detail: "+recall, -task" });
+    expect(within(broken?.tokens, readAgain(), 0.02)).toBe(true);
+    await say(fork, "three");
+    expect(lastBreak(fork)).toBeUndefined();
+  });
+
   test("a compaction", async () => {
     const opened = await stage.openSession();
     service.answers.push(
