@@ -60,6 +60,21 @@ test("history show, stats, reindex and forget work on sessions of every agent", 
   expect((await history("stats")).stdout).toContain("Sessions: 1 (diligent 1)");
 });
 
+test("history show and forget refuse the beginning of several ids, and of an id of another agent", async () => {
+  const other = "20260101000000-bbbbbb";
+  writeSession(place, { id: other, modified: "2026-01-02T12:00:00.000Z", texts: ["another one", "yes"] });
+  for (const action of ["show", "forget"]) {
+    const { stderr, exitCode } = await history(action, "20260101");
+    expect(stderr).toContain(
+      `2 sessions begin with 20260101: ${other} (another one), ${OWN} (where is the Needle?)`,
+    );
+    expect(exitCode).toBe(2);
+    expect((await history(action, "codex:")).stderr).toContain("no session codex: in the index");
+  }
+  expect((await history("show", "20260101000000-b")).stdout).toContain("another one");
+  expect((await history("stats")).stdout).toContain("Sessions: 3 (codex 1, diligent 2)");
+});
+
 test.each([
   [["search"], "needs a word"],
   [["search", "x", "--since", "yesterday"], "--since yesterday: not a date"],

@@ -23,6 +23,7 @@ import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
 import { readSubcommandArguments, unknownAction } from "./arguments.ts";
 
 const TITLE_COLUMNS = 60;
+const MAX_CANDIDATES = 5;
 
 /**
  * Searches the sessions of all projects, and manages the index for it.
@@ -137,9 +138,18 @@ function search(
 function findSession(history: SessionHistory, [ref, ...more]: readonly string[]): HistorySession {
   if (ref === undefined || more.length > 0)
     throw new UsageError("history needs one REF, as history search prints it");
-  const session = history.find(ref);
+  const [session, ...others] = history.findCandidates(ref);
   if (!session) throw new UsageError(`history: no session ${ref} in the index`);
-  return session;
+  if (others.length === 0) return session;
+  const candidates = [session, ...others];
+  const shown = candidates
+    .slice(0, MAX_CANDIDATES)
+    .map((each) => `${each.ref} (${toSingleLine(each.title, TITLE_COLUMNS)})`);
+  const hidden = candidates.length - shown.length;
+  const rest = hidden > 0 ? `, and ${hidden} more` : "";
+  throw new UsageError(
+    `history: ${candidates.length} sessions begin with ${ref}: ${shown.join(", ")}${rest}`,
+  );
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -163,28 +163,37 @@ export class SessionHistory {
     });
   }
 
-  /** The newest session with this REF; of ours also by the beginning of its id. */
+  /** The newest session with this REF, else the only one of ours whose id begins with it. */
   find(ref: string): HistorySession | undefined {
-    const columns = "SELECT ref, agent, project, title, path, modified, messages FROM session";
-    const exact: unknown[] = this.open()
-      .query(`${columns} WHERE ref = ? ORDER BY modified DESC LIMIT 1`)
-      .all(ref);
-    const [row] = objectsIn(
-      exact.length > 0
+    const [found, ...others] = this.findCandidates(ref);
+    return others.length === 0 ? found : undefined;
+  }
+
+  /**
+   * The sessions that a REF may stand for: the newest one with exactly this REF, else those of ours whose ids begin with
+   * it, the newest first. Sessions of other agents are only found by their whole REF.
+   */
+  findCandidates(ref: string): HistorySession[] {
+    const columns =
+      "SELECT ref, agent, project, title, path, max(modified) AS modified, messages FROM session";
+    const exact: unknown[] = this.open().query(`${columns} WHERE ref = ? GROUP BY ref`).all(ref);
+    const rows: unknown[] =
+      exact.length > 0 || ref === ""
         ? exact
-        : this.open().query(`${columns} WHERE substr(ref, 1, ?) = ? LIMIT 2`).all(ref.length, ref),
-    ).slice(0, 2);
-    return (
-      row && {
-        ref: textOf(row.ref) ?? "",
-        agent: textOf(row.agent) ?? "",
-        project: textOf(row.project) ?? "",
-        title: textOf(row.title) ?? "",
-        path: textOf(row.path) ?? "",
-        modifiedMs: numberOf(row.modified),
-        messages: numberOf(row.messages),
-      }
-    );
+        : this.open()
+            .query(
+              `${columns} WHERE agent = 'diligent' AND substr(ref, 1, ?) = ? GROUP BY ref ORDER BY modified DESC`,
+            )
+            .all(ref.length, ref);
+    return objectsIn(rows).map((row) => ({
+      ref: textOf(row.ref) ?? "",
+      agent: textOf(row.agent) ?? "",
+      project: textOf(row.project) ?? "",
+      title: textOf(row.title) ?? "",
+      path: textOf(row.path) ?? "",
+      modifiedMs: numberOf(row.modified),
+      messages: numberOf(row.messages),
+    }));
   }
 
   /**
