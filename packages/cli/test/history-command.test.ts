@@ -48,6 +48,17 @@ test("history search prints where words occur, below their sessions, and as JSON
   expect((await history("search", "unheard-of")).stdout).toBe("Nothing found.\n");
 });
 
+test("history search says how many places a limit has left out, and lists an imported session once", async () => {
+  expect((await history("search", "e*", "--limit", "1")).stdout).toMatch(
+    /\nThe newest 1 of \d+ places; --limit shows more\.\n$/,
+  );
+  const search = async () => JSON.parse((await history("search", "quote", "--json")).stdout).length;
+  const before = await search();
+  await runDiligent(place, ["import", "codex"]);
+  expect(await search()).toBe(before);
+  expect(JSON.parse((await history("search", "--since", "2026-05-01", "--json")).stdout)).not.toEqual([]);
+});
+
 test("history show, stats, reindex and forget work on sessions of every agent", async () => {
   expect((await history("show", `codex:${CODEX_ID}`)).stdout).toContain("The quote is missing.");
   expect(JSON.parse((await history("show", OWN, "--json")).stdout)).toMatchObject({
@@ -79,6 +90,7 @@ test.each([
   [["search"], "needs a word"],
   [["search", "x", "--since", "yesterday"], "--since yesterday: not a date"],
   [["search", "x", "--limit", "0"], "--limit 0"],
+  [["search", "x", "--limit", "1001"], "--limit 1001: not a number from 1 to 1000"],
   [["search", "x", "--agent", "codx"], "did you mean codex?"],
   [["find", "x"], "unknown action find"],
   [["show", "missing"], "no session missing"],

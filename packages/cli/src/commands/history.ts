@@ -24,6 +24,8 @@ import { readSubcommandArguments, unknownAction } from "./arguments.ts";
 
 const TITLE_COLUMNS = 60;
 const MAX_CANDIDATES = 5;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1_000;
 
 /**
  * Searches the sessions of all projects, and manages the index for it.
@@ -47,8 +49,12 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
         const outcome = await update(opened, io);
         const found = search(history, query);
         if (found === undefined)
-          throw new UsageError('history search needs a word: diligent history search "some words"');
-        io.stdout.write(isJson ? toJsonText(found.map(toRow)) : sanitizeTerminalText(formatMatches(found)));
+          throw new UsageError(
+            'history search needs a word or a filter: diligent history search "some words"',
+          );
+        if (isJson) io.stdout.write(toJsonText(found.map(toRow)));
+        else
+          io.stdout.write(sanitizeTerminalText(formatMatches(found)) + describeRest(history, query, found));
         return warn(outcome, io);
       }
       case "show": {
@@ -135,6 +141,18 @@ function search(
   }
 }
 
+/** Says how much a limit has left out. */
+function describeRest(
+  history: SessionHistory,
+  query: ReturnType<typeof readQuery>,
+  { length }: readonly HistoryMatch[],
+): string {
+  if (length < query.limit) return "";
+  const total = history.count(query);
+  const hint = query.limit < MAX_LIMIT ? "; --limit shows more" : "";
+  return total > length ? `The newest ${length} of ${total} places${hint}.\n` : "";
+}
+
 function findSession(history: SessionHistory, [ref, ...more]: readonly string[]): HistorySession {
   if (ref === undefined || more.length > 0)
     throw new UsageError("history needs one REF, as history search prints it");
@@ -167,8 +185,8 @@ function readQuery(query: string, values: ReadonlyMap<string, string>, io: CliIo
   const sinceMs = since === undefined ? undefined : Date.parse(DAY.test(since) ? `${since}T00:00:00` : since);
   if (Number.isNaN(sinceMs)) throw new UsageError(`history: --since ${since}: not a date such as 2026-05-01`);
   const limit = values.get("limit");
-  if (limit !== undefined && !/^[1-9]\d{0,3}$/.test(limit))
-    throw new UsageError(`history: --limit ${limit}: not a number from 1 to 9999`);
+  if (limit !== undefined && (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_LIMIT))
+    throw new UsageError(`history: --limit ${limit}: not a number from 1 to ${MAX_LIMIT}`);
   const named = values.get("project");
   const directory = named === undefined ? undefined : resolve(io.cwd, named);
   return {
@@ -178,7 +196,7 @@ function readQuery(query: string, values: ReadonlyMap<string, string>, io: CliIo
     file: values.get("file"),
     tool: values.get("tool"),
     sinceMs,
-    limit: limit === undefined ? undefined : Number(limit),
+    limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
   };
 }
 

@@ -8,7 +8,7 @@ import { toSingleLine } from "../../text/terminal-text.ts";
 import { type CommandContext, note } from "../commands/types.ts";
 import { type Choice, createChoice, createPickerDialog, type Picker } from "./picker.ts";
 
-const MAX_MATCHES = 200;
+const MAX_SESSIONS = 200;
 const MAX_COLUMNS = 200;
 
 /**
@@ -24,10 +24,8 @@ export async function historySearchPicker(
   const opened = await openHistory({ cwd, config: loaded.config, environment: context.environment });
   try {
     const matches = await searchUpdated(opened, query, context);
-    const newest = new Map<string, HistoryMatch>();
-    for (const match of matches) if (!newest.has(match.ref)) newest.set(match.ref, match);
-    if (newest.size === 0) return undefined;
-    const items = [...newest.values()].map(({ ref, agent, date, title, text }) => ({
+    if (matches.length === 0) return undefined;
+    const items = matches.map(({ ref, agent, date, title, text }) => ({
       id: ref,
       label: toSingleLine(title === "" ? ref : title, MAX_COLUMNS),
       detail: toSingleLine(`${agent}, ${formatAge(now() - Date.parse(date))}: ${text}`, MAX_COLUMNS),
@@ -63,7 +61,7 @@ async function searchUpdated(
   } finally {
     setHint(undefined);
   }
-  const matches = history.search({ query, limit: MAX_MATCHES });
+  const matches = history.searchSessions({ query, limit: MAX_SESSIONS });
   if (matches === undefined) throw new Error("/history needs a word to search for.");
   return matches;
 }

@@ -24,6 +24,7 @@ import {
   historySources,
   readForeignEntries,
   SessionHistory,
+  withoutCopies,
 } from "./search/history.ts";
 import { readOwnSession } from "./search/items.ts";
 
@@ -69,7 +70,6 @@ interface ProjectRecallOptions {
 const DEFAULT_LIMIT = 10;
 /** Its results repeat other messages. */
 const OWN_TOOL = "recall";
-const MAX_FETCHED = 1_000;
 /** So long a search waits for sessions that are not in the index yet. */
 const UPDATE_WAIT_MS = 3_000;
 /** An index that was brought up to date this recently is searched as it is. */
@@ -174,13 +174,10 @@ export class ProjectRecall {
   private searchIndex(history: SessionHistory, query: ProjectQuery): ProjectMatch[] {
     const { query: words = "", tool, path: file, limit = DEFAULT_LIMIT } = query;
     const { root: project } = this.options;
-    for (const fetched of [limit * 4, MAX_FETCHED]) {
-      const found = history.search({ query: words, project, tool, file, limit: fetched }) ?? [];
-      const kept = withoutCopies(found.filter((match) => this.isEarlier(match)));
-      if (kept.length >= limit || found.length < fetched || fetched === MAX_FETCHED)
-        return kept.slice(0, limit).map(toProjectMatch);
-    }
-    return [];
+    const found = history.search({ query: words, project, tool, file, limit }, (match) =>
+      this.isEarlier(match),
+    );
+    return (found ?? []).map(toProjectMatch);
   }
 
   private isEarlier({ ref, agent, path, tool }: HistoryMatch): boolean {
@@ -265,15 +262,6 @@ export class ProjectRecall {
   private redact(text: string): string {
     return this.options.redactor?.redact(text) ?? text;
   }
-}
-
-/** A fork or an import has messages of another session again. */
-function withoutCopies(matches: readonly HistoryMatch[]): HistoryMatch[] {
-  const seen = new Set<string>();
-  return matches.filter(({ date, role, text }) => {
-    const key = `${date} ${role} ${text}`;
-    return !seen.has(key) && seen.add(key);
-  });
 }
 
 function toProjectMatch({ ref, entryId, agent, title, date, role, text }: HistoryMatch): ProjectMatch {

@@ -71,7 +71,7 @@ test("words, phrases and beginnings are found in the sessions of all agents, the
   expect(stage.find('"missing quote"')).toEqual([]);
   expect(stage.find("pars*", { limit: 1 })).toEqual([`${OWN} user: The parser is naïve`]);
   expect(stage.find("文章")).toEqual([`${OWN} user: 日本語の文章を探す`]);
-  expect(stage.find("screenshot")).toHaveLength(5);
+  for (const agent of FOREIGN_AGENTS) expect(stage.find("screenshot", { agent })).toHaveLength(1);
   expect(stage.find("abandoned OR NOT")).toEqual([]);
   stage.history.close();
 });
@@ -87,12 +87,41 @@ test("a search is narrowed by agent, project, tool, file and day", async () => {
     "claude-code:0b6f3d62-6f0d-4f5c-9c8e-1f3a5b7c9d11 tool_result: 1 fail",
     "claude-code:0b6f3d62-6f0d-4f5c-9c8e-1f3a5b7c9d11 tool_call: bun test parser",
   ]);
-  const byFile = stage.find("", { file: "src/parser.ts" }).map((line) => line.split(":")[0]);
-  expect(byFile.sort()).toEqual(["claude-code", "codex", "gemini", "opencode", "pi"]);
+  for (const agent of FOREIGN_AGENTS)
+    expect(stage.find("", { agent, file: "src/parser.ts" })).not.toEqual([]);
   expect(stage.find("", { file: "arser.ts" })).toEqual([]);
   expect(stage.find("parser", { sinceMs: Date.UTC(2026, 5, 1) })).toHaveLength(1);
   expect(stage.history.search({ query: "" })).toBeUndefined();
   expect(stage.history.search({ query: "+++", agent: "pi" })).toBeUndefined();
+  stage.history.close();
+});
+
+test("a session with many matches hides no other one, and copies of a match are left out", async () => {
+  const stage = createStage();
+  writeOwnSession(stage.project, "20260501100000-bbbbbb", ["the needle"], "2026-05-01");
+  for (const id of [OWN, "20260601100000-cccccc"])
+    writeOwnSession(stage.project, id, Array(50).fill("a needle"));
+  await stage.update();
+  const query = { query: "needle", limit: 3 };
+  expect(stage.history.searchSessions(query)?.map(({ text }) => text)).toEqual(["a needle", "the needle"]);
+  const found = stage.history.search({ query: "needle" }) ?? [];
+  expect(new Set(found.map(({ date }) => date)).size).toBe(20);
+  expect(stage.history.search({ query: "needle", limit: 1_000 })).toHaveLength(51);
+  expect(stage.history.count(query)).toBe(101);
+  const { ref = "" } = found[0] ?? {};
+  expect(stage.history.search(query, (match) => match.ref !== ref)).toHaveLength(3);
+  stage.history.close();
+});
+
+test("a day alone narrows a search", async () => {
+  const stage = createStage();
+  writeAll(stage);
+  await stage.update();
+  expect(stage.find("", { sinceMs: Date.UTC(2026, 5, 1) })).toEqual([
+    `${OWN} user: nothing else`,
+    `${OWN} user: 日本語の文章を探す`,
+    `${OWN} user: The parser is naïve`,
+  ]);
   stage.history.close();
 });
 

@@ -88,6 +88,8 @@ export interface HistoryStats {
 const MAX_WHOLE_FILE = 16_000_000;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
+// So many places are examined at most when copies and others are left out.
+const MAX_EXAMINED = 5_000;
 const CHARACTERS_BEFORE = 60;
 const CHARACTERS_BEHIND = 160;
 
@@ -117,49 +119,81 @@ export class SessionHistory {
   }
 
   /**
-   * The newest matches first. Undefined if the query has no word and no filter.
+   * The newest matches first, and once each: a fork or an import has messages of another session again. Undefined if the
+   * query has no word and no filter.
+   * @param accepts matches for which it is false are left out.
    * @throws SQLite's error, `isDamage` for one that an update repairs.
    */
-  search({
-    query,
-    project,
-    agent,
-    file,
-    tool,
-    sinceMs,
-    limit = DEFAULT_LIMIT,
-  }: HistoryQuery): HistoryMatch[] | undefined {
-    const parsed = parseQuery(query);
-    const facets = [
-      ...(project === undefined ? [] : [facet("p", project)]),
-      ...(agent === undefined ? [] : [facet("a", agent)]),
-      ...(tool === undefined ? [] : [facet("t", tool.toLowerCase())]),
-      ...(file === undefined ? [] : [facet("f", file.replace(/^\.\//, ""))]),
-    ];
-    const terms = [...(parsed ? [parsed.match] : []), ...facets.map((word) => `facets : "${word}"`)];
-    if (terms.length === 0 || (query.trim() !== "" && !parsed)) return undefined;
-    const rows: unknown[] = this.open()
+  search(
+    query: HistoryQuery,
+    accepts: (match: HistoryMatch) => boolean = () => true,
+  ): HistoryMatch[] | undefined {
+    const selection = selectItems(query);
+    if (!selection) return undefined;
+    const { sql, parameters, words } = selection;
+    const ids = this.open().query(`${sql} ORDER BY id DESC LIMIT ?`);
+    const limit = limitOf(query);
+    for (const fetched of [limit * 4, MAX_EXAMINED]) {
+      const rows = objectsIn(ids.all(...parameters, fetched));
+      const matches = withoutCopies(this.readMatches(rows, words).filter(accepts));
+      if (matches.length >= limit || rows.length < fetched || fetched === MAX_EXAMINED)
+        return matches.slice(0, limit);
+    }
+    return [];
+  }
+
+  /** The newest match of each session; otherwise like `search`. */
+  searchSessions(query: HistoryQuery): HistoryMatch[] | undefined {
+    const selection = selectItems(query);
+    if (!selection) return undefined;
+    const { sql, parameters, words } = selection;
+    const rows = this.open()
       .query(
-        `SELECT item.id, item.role, item.entry, item.tool, item.text, session.ref, session.agent, session.project, session.title, session.path
-         FROM (SELECT rowid AS id FROM words WHERE words MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?) AS found
-         JOIN item ON item.id = found.id JOIN session ON session.id = item.session ORDER BY item.id DESC`,
+        `SELECT max(item.id) AS id FROM (${sql}) AS found JOIN item ON item.id = found.id
+         GROUP BY item.session ORDER BY id DESC LIMIT ?`,
       )
-      .all(terms.join(" AND "), (sinceMs ?? 0) * IDS_PER_MS, Math.min(Math.max(1, limit), MAX_LIMIT));
-    return objectsIn(rows).map((row) => {
+      .all(...parameters, limitOf(query));
+    const newest = new Map<string, HistoryMatch>();
+    for (const match of withoutCopies(this.readMatches(objectsIn(rows), words)))
+      if (!newest.has(match.ref)) newest.set(match.ref, match);
+    return [...newest.values()];
+  }
+
+  /** How many places match, whatever the limit; those that a copy has again count, too. */
+  count(query: HistoryQuery): number {
+    const selection = selectItems(query);
+    if (!selection) return 0;
+    const { sql, parameters } = selection;
+    const row = this.open()
+      .query(`SELECT count(*) AS count FROM (${sql})`)
+      .get(...parameters);
+    return numberOf(objectOf(row)?.count);
+  }
+
+  private readMatches(ids: readonly Record<string, unknown>[], words: readonly string[]): HistoryMatch[] {
+    const read = this.open().query(
+      `SELECT item.id, item.role, item.entry, item.tool, item.text, session.ref, session.agent, session.project, session.title, session.path
+       FROM item JOIN session ON session.id = item.session WHERE item.id = ?`,
+    );
+    return ids.flatMap(({ id }) => {
+      const row = objectOf(read.get(numberOf(id)));
+      if (!row) return [];
       const entryId = textOf(row.entry);
       const toolName = textOf(row.tool);
-      return {
-        ref: textOf(row.ref) ?? "",
-        agent: textOf(row.agent) ?? "",
-        project: textOf(row.project) ?? "",
-        date: new Date(Math.floor(numberOf(row.id) / IDS_PER_MS)).toISOString(),
-        role: textOf(row.role) ?? "",
-        text: excerpt(textOf(row.text) ?? "", parsed?.words ?? []),
-        ...(entryId !== undefined && { entryId }),
-        title: textOf(row.title) ?? "",
-        path: textOf(row.path) ?? "",
-        ...(toolName !== undefined && { tool: toolName }),
-      };
+      return [
+        {
+          ref: textOf(row.ref) ?? "",
+          agent: textOf(row.agent) ?? "",
+          project: textOf(row.project) ?? "",
+          date: new Date(Math.floor(numberOf(row.id) / IDS_PER_MS)).toISOString(),
+          role: textOf(row.role) ?? "",
+          text: excerpt(textOf(row.text) ?? "", words),
+          ...(entryId !== undefined && { entryId }),
+          title: textOf(row.title) ?? "",
+          path: textOf(row.path) ?? "",
+          ...(toolName !== undefined && { tool: toolName }),
+        },
+      ];
     });
   }
 
@@ -277,6 +311,55 @@ export class SessionHistory {
     this.database ??= openHistoryDatabase(this.paths.database);
     return this.database;
   }
+}
+
+/** A query that selects the ids of matching items, and the words to show in context. */
+interface ItemSelection {
+  sql: string;
+  parameters: (string | number)[];
+  words: readonly string[];
+}
+
+/** Undefined if the query has no word and no filter, or only signs that are no words. */
+function selectItems({
+  query,
+  project,
+  agent,
+  file,
+  tool,
+  sinceMs,
+}: HistoryQuery): ItemSelection | undefined {
+  const parsed = parseQuery(query);
+  const facets = [
+    ...(project === undefined ? [] : [facet("p", project)]),
+    ...(agent === undefined ? [] : [facet("a", agent)]),
+    ...(tool === undefined ? [] : [facet("t", tool.toLowerCase())]),
+    ...(file === undefined ? [] : [facet("f", file.replace(/^\.\//, ""))]),
+  ];
+  if (query.trim() !== "" && !parsed) return undefined;
+  const terms = [...(parsed ? [parsed.match] : []), ...facets.map((word) => `facets : "${word}"`)];
+  const first = (sinceMs ?? 0) * IDS_PER_MS;
+  if (terms.length > 0)
+    return {
+      sql: "SELECT rowid AS id FROM words WHERE words MATCH ? AND rowid >= ?",
+      parameters: [terms.join(" AND "), first],
+      words: parsed?.words ?? [],
+    };
+  if (sinceMs === undefined) return undefined;
+  return { sql: "SELECT id FROM item WHERE id >= ?", parameters: [first], words: [] };
+}
+
+function limitOf({ limit = DEFAULT_LIMIT }: HistoryQuery): number {
+  return Math.min(Math.max(1, limit), MAX_LIMIT);
+}
+
+/** The first of those that say the same at the same time: a fork or an import has messages of another session again. */
+export function withoutCopies(matches: readonly HistoryMatch[]): HistoryMatch[] {
+  const seen = new Set<string>();
+  return matches.filter(({ date, role, text }) => {
+    const key = `${date} ${role} ${text}`;
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 /**
