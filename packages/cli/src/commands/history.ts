@@ -45,7 +45,7 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
   try {
     switch (action) {
       case "search": {
-        const query = readQuery(more.join(" "), values, io);
+        const query = readQuery(more.join(" "), values, { ...io, cwd });
         const outcome = await update(opened, io);
         const found = search(history, query);
         if (found === undefined)
@@ -194,6 +194,7 @@ function readQuery(query: string, values: ReadonlyMap<string, string>, io: CliIo
     project: directory === undefined ? undefined : projectOf(directory, io),
     agent,
     file: values.get("file"),
+    directory: io.cwd,
     tool: values.get("tool"),
     sinceMs,
     limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),

@@ -27,6 +27,7 @@ import {
   withoutCopies,
 } from "./search/history.ts";
 import { readOwnSession } from "./search/items.ts";
+import { searchedPaths, toFullPath } from "./search/words.ts";
 
 /** A search in earlier sessions; a filter that is left out matches everything. */
 interface ProjectQuery {
@@ -270,7 +271,7 @@ function toProjectMatch({ ref, entryId, agent, title, date, role, text }: Histor
 
 /** What the index would find in a session. */
 function matchItems(
-  { ref, agent, title, items }: NonNullable<Awaited<ReturnType<typeof readOwnSession>>>,
+  { ref, agent, cwd, title, items }: NonNullable<Awaited<ReturnType<typeof readOwnSession>>>,
   { query, root, path }: { query: ProjectQuery; root: string; path: string },
 ): HistoryMatch[] {
   const words = (query.query ?? "")
@@ -278,12 +279,15 @@ function matchItems(
     .split(/[\s"*]+/)
     .filter(Boolean);
   const tool = query.tool?.toLowerCase();
-  const file = query.path?.replace(/^\.\//, "");
+  const searched = query.path === undefined ? undefined : searchedPaths(query.path, root);
+  const isSearched = (file: string) => {
+    const full = toFullPath(file, cwd);
+    return searched?.some((each) => full === each || full.endsWith(`/${each}`));
+  };
   return items.flatMap((item) => {
     if (item.tool === OWN_TOOL) return [];
     if (tool !== undefined && item.tool?.toLowerCase() !== tool) return [];
-    if (file !== undefined && !item.files?.some((each) => each === file || each.endsWith(`/${file}`)))
-      return [];
+    if (searched && !item.files?.some(isSearched)) return [];
     const text = [item.text, ...(item.files ?? [])].join(" ");
     const lower = text.toLowerCase();
     if (!words.every((word) => lower.includes(word))) return [];

@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import type { Redactor } from "../../../src/agent/types.ts";
 import { FOREIGN_AGENTS } from "../../../src/session/history/foreign/types.ts";
+import { ProjectRecall } from "../../../src/session/history/project-recall.ts";
 import { type HistoryPaths, historyPaths } from "../../../src/session/history/search/database.ts";
 import { SessionHistory } from "../../../src/session/history/search/history.ts";
 import { parseQuery } from "../../../src/session/history/search/words.ts";
@@ -122,6 +123,51 @@ test("a day alone narrows a search", async () => {
     `${OWN} user: 日本語の文章を探す`,
     `${OWN} user: The parser is naïve`,
   ]);
+  stage.history.close();
+});
+
+test.each([
+  ["a relative path", { file_path: "src/deep/q.ts" }],
+  ["an absolute path", { file_path: "PROJECT/src/deep/q.ts" }],
+  ["a path outside its directory", { path: "../project/./src/deep/q.ts" }],
+  ["a patch in a list", { command: ["apply_patch", "*** Begin Patch\n*** Add File: src/deep/q.ts\n+x"] }],
+  ["the target of a move", { input: "*** Begin Patch\n*** Update File: a.ts\n*** Move to: src/deep/q.ts" }],
+])("a call with %s is found by any form of the path, with and without the index", async (_, input) => {
+  const stage = createStage();
+  const content = [
+    {
+      type: "tool_call",
+      id: "c",
+      name: "write",
+      input: JSON.parse(JSON.stringify(input).replace("PROJECT", stage.project)),
+    },
+  ];
+  const message = { role: "assistant", content, model: "m", usage: {}, stopReason: "tool_use", timestamp: 1 };
+  const entry = {
+    type: "message",
+    id: "000000aa",
+    parentId: null,
+    timestamp: "2026-06-01T10:00:00.000Z",
+    message,
+  };
+  appendFileSync(writeOwnSession(stage.project, OWN, ["first"]), `${JSON.stringify(entry)}\n`);
+  await stage.update();
+  for (const file of ["src/deep/q.ts", "./q.ts", join(stage.project, "src", "deep", "q.ts")])
+    expect(stage.find("", { file })).toHaveLength(1);
+  const directory = join(stage.project, "src", "other");
+  expect(stage.find("", { file: "../deep/q.ts", directory })).toHaveLength(1);
+  expect(stage.find("", { file: "../q.ts", directory })).toEqual([]);
+  for (const index of [true, false]) {
+    const recall = new ProjectRecall({
+      environment: { HOME: stage.home },
+      root: stage.project,
+      sessionId: "current",
+      settings: { index },
+    });
+    for (const path of ["deep/q.ts", join(stage.project, "src", "deep", "q.ts")])
+      expect((await recall.search({ path })).matches).toHaveLength(1);
+    recall.close();
+  }
   stage.history.close();
 });
 

@@ -38,7 +38,7 @@ export function historyPaths(environment: Environment): HistoryPaths | undefined
   };
 }
 
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const BUSY_MS = 5_000;
 
 // An item's id is its time, so that the newest matches come first without sorting. `words` stores no text: it is

@@ -22,7 +22,7 @@ import {
 } from "./database.ts";
 import { MAX_TEXT } from "./items.ts";
 import { IDS_PER_MS, type UpdateOptions, type UpdateOutcome, updateHistory } from "./update.ts";
-import { facet, parseQuery } from "./words.ts";
+import { facet, parseQuery, searchedPaths } from "./words.ts";
 
 /** A search in all sessions; a filter that is left out matches everything. */
 export interface HistoryQuery {
@@ -33,6 +33,8 @@ export interface HistoryQuery {
   agent?: string | undefined;
   /** A path in a call, or the end of one. */
   file?: string | undefined;
+  /** Where a relative `file` may start, absolute. */
+  directory?: string | undefined;
   tool?: string | undefined;
   /** Milliseconds since the epoch. */
   sinceMs?: number | undefined;
@@ -326,18 +328,22 @@ function selectItems({
   project,
   agent,
   file,
+  directory,
   tool,
   sinceMs,
 }: HistoryQuery): ItemSelection | undefined {
   const parsed = parseQuery(query);
   const facets = [
-    ...(project === undefined ? [] : [facet("p", project)]),
-    ...(agent === undefined ? [] : [facet("a", agent)]),
-    ...(tool === undefined ? [] : [facet("t", tool.toLowerCase())]),
-    ...(file === undefined ? [] : [facet("f", file.replace(/^\.\//, ""))]),
+    ...(project === undefined ? [] : [[facet("p", project)]]),
+    ...(agent === undefined ? [] : [[facet("a", agent)]]),
+    ...(tool === undefined ? [] : [[facet("t", tool.toLowerCase())]]),
+    ...(file === undefined ? [] : [searchedPaths(file, directory).map((path) => facet("f", path))]),
   ];
   if (query.trim() !== "" && !parsed) return undefined;
-  const terms = [...(parsed ? [parsed.match] : []), ...facets.map((word) => `facets : "${word}"`)];
+  const terms = [
+    ...(parsed ? [parsed.match] : []),
+    ...facets.map((words) => `facets : (${words.map((word) => `"${word}"`).join(" OR ")})`),
+  ];
   const first = (sinceMs ?? 0) * IDS_PER_MS;
   if (terms.length > 0)
     return {

@@ -14,7 +14,7 @@ export interface IndexedItem {
   text: string;
   entryId?: string | undefined;
   tool?: string | undefined;
-  /** Paths in the arguments of a call. */
+  /** Paths in the arguments of a call, as written there: relative ones start from the session's directory. */
   files?: readonly string[] | undefined;
 }
 
@@ -149,16 +149,15 @@ class ItemCollector {
   }
 }
 
-/** The command or the path of a call, else all its texts. */
+/** The texts of a call's arguments, each with the name of its field. */
+function* textsIn(value: unknown, name = "", depth = 0): Generator<[name: string, text: string]> {
+  if (typeof value === "string") yield [name, value];
+  else if (typeof value === "object" && value !== null && depth < 5)
+    for (const [key, each] of Object.entries(value).slice(0, 100)) yield* textsIn(each, key, depth + 1);
+}
+
 function describeCall(input: Readonly<Record<string, unknown>>): string {
-  const texts: string[] = [];
-  const visit = (value: unknown, depth: number) => {
-    if (typeof value === "string") texts.push(value.slice(0, MAX_RESULT));
-    else if (typeof value === "object" && value !== null && depth < 4)
-      for (const each of Object.values(value).slice(0, 100)) visit(each, depth + 1);
-  };
-  visit(input, 0);
-  return texts.join(" ");
+  return [...textsIn(input)].map(([, text]) => text.slice(0, MAX_RESULT)).join(" ");
 }
 
 const PATH_NAMES = new Set([
@@ -170,14 +169,12 @@ const PATH_NAMES = new Set([
   "filename",
   "absolute_path",
 ]);
-const PATCHED_FILE = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
+const PATCHED_FILE = /^\*\*\* (?:(?:Update|Add|Delete) File|Move to): (.+)$/gm;
 
-/** The files that a call names. */
+/** The files that a call names, as it names them. */
 function filesIn(input: Readonly<Record<string, unknown>>): string[] {
-  const files = Object.entries(input).flatMap(([name, value]) => {
-    if (typeof value !== "string") return [];
-    if (PATH_NAMES.has(name)) return [value];
-    return [...value.matchAll(PATCHED_FILE)].map(([, file = ""]) => file.trim());
-  });
+  const files = [...textsIn(input)].flatMap(([name, text]) =>
+    PATH_NAMES.has(name) ? [text] : [...text.matchAll(PATCHED_FILE)].map(([, file = ""]) => file.trim()),
+  );
   return files.filter((file) => file !== "" && file.length < 4_096).slice(0, MAX_FILES);
 }

@@ -15,7 +15,7 @@ import type { ForeignAgent, ForeignLocation } from "../foreign/types.ts";
 import { claimWriting, type HistoryPaths, readList, releaseWriting } from "./database.ts";
 import { INDEX_LIMITS, type IndexedSession, readOwnSession, toIndexedSession } from "./items.ts";
 import { noteProjects } from "./known-projects.ts";
-import { facetsOf, toIndexedText } from "./words.ts";
+import { facetsOf, toFullPath, toIndexedText } from "./words.ts";
 
 /** How the index is brought up to date. */
 export interface UpdateOptions {
@@ -243,7 +243,8 @@ class IndexWriter {
       last = id;
       addItem.run(id, row.lastInsertRowid, role, entryId ?? null, tool ?? null, text);
       const indexed = files.length > 0 ? `${text} ${files.join(" ")}` : text;
-      addWords.run(id, toIndexedText(indexed), facetsOf({ agent, project, tool, files, role }));
+      const paths = files.map((file) => toFullPath(file, session.cwd));
+      addWords.run(id, toIndexedText(indexed), facetsOf({ agent, project, tool, files: paths, role }));
     }
   }
 

@@ -1,3 +1,5 @@
+import { isAbsolute, join, normalize, relative } from "node:path";
+
 /** What narrows a search besides its words; each becomes a word of a column of its own. */
 export interface Facets {
   agent: string;
@@ -5,6 +7,7 @@ export interface Facets {
   project: string;
   role: string;
   tool?: string | undefined;
+  /** Paths in the form of `toFullPath`. */
   files?: readonly string[] | undefined;
 }
 
@@ -28,8 +31,23 @@ export function facetsOf({ agent, project, role, tool, files = [] }: Facets): st
     for (let start = parts.length - 1; start >= first; start--)
       words.push(facet("f", parts.slice(start).join("/")));
     words.push(facet("f", file));
+    if (isAbsolute(project) && isAbsolute(file)) words.push(facet("f", relative(project, file)));
   }
   return [...new Set(words)].join(" ");
+}
+
+/**
+ * A path without `.`, `..` and a slash at its end; a relative one starts from the directory.
+ * @param directory empty if it is unknown; a relative path stays relative then.
+ */
+export function toFullPath(path: string, directory: string): string {
+  const full = isAbsolute(path) || !isAbsolute(directory) ? normalize(path) : join(directory, path);
+  return full.length > 1 && full.endsWith("/") ? full.slice(0, -1) : full;
+}
+
+/** The paths by which a file is searched for: as the user writes it, and from the directory in which they are. */
+export function searchedPaths(file: string, directory = ""): string[] {
+  return [...new Set([toFullPath(file, ""), toFullPath(file, directory)])];
 }
 
 /** One facet as a word. */
