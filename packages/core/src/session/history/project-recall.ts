@@ -17,8 +17,8 @@ import type { SessionEntry } from "../types.ts";
 import { summarizeEarlierSession } from "./continue.ts";
 import { timeOf } from "./foreign/json-value.ts";
 import { historyPaths } from "./search/database.ts";
+import { excerpt } from "./search/excerpt.ts";
 import {
-  excerpt,
   type HistoryMatch,
   type HistorySession,
   historySources,

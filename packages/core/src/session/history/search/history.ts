@@ -20,6 +20,7 @@ import {
   readList,
   removeHistoryDatabase,
 } from "./database.ts";
+import { excerpt } from "./excerpt.ts";
 import { MAX_TEXT } from "./items.ts";
 import { IDS_PER_MS, type UpdateOptions, type UpdateOutcome, updateHistory } from "./update.ts";
 import { facet, parseQuery, searchedPaths } from "./words.ts";
@@ -92,8 +93,6 @@ const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 // So many places are examined at most when copies and others are left out.
 const MAX_EXAMINED = 5_000;
-const CHARACTERS_BEFORE = 60;
-const CHARACTERS_BEHIND = 160;
 
 /**
  * The index over all sessions. It can always be built again: a damaged one is replaced, whatever the call. Nothing is
@@ -389,15 +388,4 @@ export async function readForeignEntries({ ref, path }: HistorySession): Promise
 /** The agents of the setting `history.sources`; all without it. */
 export function historySources(sources: readonly string[] | undefined): ForeignAgent[] {
   return FOREIGN_AGENTS.filter((agent) => sources === undefined || sources.includes(agent));
-}
-
-/** The text around the first of the words, on one line. */
-export function excerpt(text: string, words: readonly string[]): string {
-  const lower = text.toLowerCase();
-  const found = words.map((word) => lower.indexOf(word.toLowerCase())).filter((at) => at >= 0);
-  const start = found.length === 0 ? 0 : Math.min(...found);
-  const from = Math.max(0, start - CHARACTERS_BEFORE);
-  const to = Math.min(text.length, start + CHARACTERS_BEHIND);
-  const shown = text.slice(from, to).toWellFormed().replace(/\s+/g, " ").trim();
-  return `${from > 0 ? "…" : ""}${shown}${to < text.length ? "…" : ""}`;
 }
