@@ -172,7 +172,13 @@ describe("diligent usage", () => {
     await say("look");
     const { stdout } = await runDiligent(place, ["usage"]);
     expect(stdout).toMatch(/\d{4}-\d\d-\d\d +1 +2 +[\d,]+ +100 +\$0\.0386 +■+/);
-    for (const args of [["--since", "yesterday"], ["--since", "2026-02-31x"], ["--by", "hour"], ["now"]])
+    for (const args of [
+      ["--since", "yesterday"],
+      ["--since", "2026-02-31x"],
+      ["--since", "2026-02-31"],
+      ["--by", "hour"],
+      ["now"],
+    ])
       expect((await runDiligent(place, ["usage", ...args])).exitCode).toBe(2);
   });
 });

@@ -1,6 +1,7 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { CODEX_ID, writeCodex, writeOpencode } from "../../core/test/support/foreign-fixtures.ts";
 import { runDiligent, startDiligent } from "./support/run-diligent.ts";
 import { writeSession } from "./support/session-files.ts";
@@ -92,6 +93,9 @@ test.each([
   [["search", "x", "--limit", "0"], "--limit 0"],
   [["search", "x", "--limit", "1001"], "--limit 1001: not a number from 1 to 1000"],
   [["search", "x", "--agent", "codx"], "did you mean codex?"],
+  [["search", "x", "--since", "2026-02-31"], "--since 2026-02-31: not a date"],
+  [["search", "x", "--since", "2026-02-31T10:00"], "not a date"],
+  [[], "history needs an action: search, show, stats, reindex, forget"],
   [["find", "x"], "unknown action find"],
   [["show", "missing"], "no session missing"],
   [["show"], "needs one REF"],
@@ -99,6 +103,28 @@ test.each([
   const { stderr, exitCode } = await history(...args);
   expect(stderr).toContain(message);
   expect(exitCode).toBe(2);
+});
+
+test("history reindex leaves an index that another process is updating", async () => {
+  await history("stats");
+  const database = new Database(join(place.home, ".local", "share", "diligent", "history.db"));
+  database.run("INSERT INTO writer VALUES (?, '', ?)", [process.pid, Date.now() + 60_000]);
+  const { stderr, exitCode } = await history("reindex");
+  expect(stderr).toContain("another diligent is updating the index");
+  expect(exitCode).toBe(2);
+  database.run("DELETE FROM writer");
+  database.close();
+  expect((await history("reindex")).stdout).toContain("Sessions: 2");
+});
+
+test("-C is where the paths of history search and import start", async () => {
+  const [parent, name] = [dirname(place.project), basename(place.project)];
+  const run = (...args: string[]) =>
+    runDiligent(place, ["-C", place.project, ...args], { cwd: parent, environment: { TZ: "UTC" } });
+  expect((await run("history", "search", "needle", "--project", ".")).stdout).toContain(OWN);
+  place.write("sessions/any.jsonl", "");
+  expect((await run("import", "pi", "sessions")).exitCode).not.toBe(2);
+  expect((await run("import", "pi", name)).exitCode).toBe(2);
 });
 
 test("an index that is turned off is removed, and sources limit it", async () => {

@@ -102,6 +102,18 @@ export function readOutputFormat(
   return wanted.has("json") ? "json" : wanted.has("html") ? "html" : "text";
 }
 
+/** True for a day of the calendar, written like 2026-01-31. */
+export function isDay(text: string): boolean {
+  // A date such as 2026-02-31 is parsed as one of the next month.
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** The error for a subcommand without its first word. */
+export function missingAction(command: SubcommandName): UsageError {
+  return new UsageError(`${command} needs an action: ${(SUBCOMMAND_PAGES[command].words ?? []).join(", ")}`);
+}
+
 /** The error for an unknown first word of a subcommand. */
 export function unknownAction(command: SubcommandName, action: string): UsageError {
   const nearest = nearestName(action, SUBCOMMAND_PAGES[command].words ?? []);

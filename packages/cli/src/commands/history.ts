@@ -20,7 +20,7 @@ import { type OpenedHistory, openHistory, readFoundEntries } from "../session/op
 import { resolveDirectory } from "../session/project-directory.ts";
 import { formatLocalMinute, formatSize, toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText, toSingleLine } from "../text/terminal-text.ts";
-import { readSubcommandArguments, unknownAction } from "./arguments.ts";
+import { isDay, missingAction, readSubcommandArguments, unknownAction } from "./arguments.ts";
 
 const TITLE_COLUMNS = 60;
 const MAX_CANDIDATES = 5;
@@ -35,8 +35,8 @@ const MAX_LIMIT = 1_000;
 export async function runHistory(rest: readonly string[], io: CliIo, directory?: string): Promise<number> {
   const { words, switches, values } = readSubcommandArguments("history", rest);
   const [action, ...more] = words;
-  if (action === undefined || !isSubcommandWord("history", action))
-    throw unknownAction("history", action ?? "");
+  if (action === undefined) throw missingAction("history");
+  if (!isSubcommandWord("history", action)) throw unknownAction("history", action);
   const cwd = resolveDirectory(directory, io.cwd);
   const isJson = switches.has("json");
   const { config } = await loadConfig(cwd, io.environment);
@@ -83,7 +83,8 @@ export async function runHistory(rest: readonly string[], io: CliIo, directory?:
         return warn(outcome, io);
       }
       case "reindex": {
-        history.remove();
+        if (!history.removeUnlessInUse())
+          throw new UsageError("history: another diligent is updating the index; try again when it is done");
         const outcome = await update(opened, io);
         io.stdout.write(isJson ? toJsonText(history.stats()) : formatStats(history.stats()));
         return warn(outcome, io);
@@ -170,8 +171,6 @@ function findSession(history: SessionHistory, [ref, ...more]: readonly string[])
   );
 }
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-
 function readQuery(query: string, values: ReadonlyMap<string, string>, io: CliIo) {
   const agent = values.get("agent");
   const agents = ["diligent", ...FOREIGN_AGENTS];
@@ -182,8 +181,9 @@ function readQuery(query: string, values: ReadonlyMap<string, string>, io: CliIo
     );
   }
   const since = values.get("since");
-  const sinceMs = since === undefined ? undefined : Date.parse(DAY.test(since) ? `${since}T00:00:00` : since);
-  if (Number.isNaN(sinceMs)) throw new UsageError(`history: --since ${since}: not a date such as 2026-05-01`);
+  const sinceMs = since === undefined ? undefined : Date.parse(isDay(since) ? `${since}T00:00:00` : since);
+  if (Number.isNaN(sinceMs) || (since !== undefined && !isDay(since.slice(0, 10))))
+    throw new UsageError(`history: --since ${since}: not a date such as 2026-05-01`);
   const limit = values.get("limit");
   if (limit !== undefined && (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_LIMIT))
     throw new UsageError(`history: --limit ${limit}: not a number from 1 to ${MAX_LIMIT}`);

@@ -37,7 +37,7 @@ export async function runImport(rest: readonly string[], io: CliIo, directory?: 
   const { locations, problems } =
     path === undefined
       ? await listForeignSessions(agent, io.environment)
-      : await orUsageError(() => findForeignSessions(agent, resolve(io.cwd, path)));
+      : await orUsageError(() => findForeignSessions(agent, resolve(cwd, path)));
   const wanted = path === undefined ? locations.filter((location) => isOfProject(location, root)) : locations;
   const isJson = switches.has("json");
   const options = {

@@ -10,7 +10,7 @@ import { resolveDirectory } from "../session/project-directory.ts";
 import { openSavedRedactor } from "../session/saved-secrets.ts";
 import { toJsonText } from "../text/format.ts";
 import { sanitizeTerminalText } from "../text/terminal-text.ts";
-import { readOutputFormat, readSubcommandArguments } from "./arguments.ts";
+import { isDay, readOutputFormat, readSubcommandArguments } from "./arguments.ts";
 
 const COLUMNS = 100;
 
@@ -75,7 +75,6 @@ function readGroup(text = "day"): UsageGroup {
 
 function readDate(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-  if (!isDate) throw new UsageError(`usage: --since ${text}: a date is written like 2026-01-31`);
+  if (!isDay(text)) throw new UsageError(`usage: --since ${text}: a date is written like 2026-01-31`);
   return text;
 }

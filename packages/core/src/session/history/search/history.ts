@@ -14,6 +14,7 @@ import {
 import { toEntries } from "../import.ts";
 import {
   addToList,
+  claimWriting,
   type HistoryPaths,
   isDamage,
   openHistoryDatabase,
@@ -290,6 +291,17 @@ export class SessionHistory {
         database.query("DELETE FROM session WHERE ref = ?").run(ref);
       })
       .immediate();
+  }
+
+  /** Removes the index, and returns false, leaving it, while another process writes to it. */
+  removeUnlessInUse(): boolean {
+    try {
+      if (this.exists && !claimWriting(this.open())) return false;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+    this.remove();
+    return true;
   }
 
   /** Removes the index. */
