@@ -1,3 +1,4 @@
+import { join, normalize, resolve } from "node:path";
 import type { ReadGrammar } from "../../approval/bash/grammar.ts";
 import { type Pipeline, readCommand } from "../../approval/bash/parse.ts";
 import {
@@ -14,6 +15,10 @@ import type { CheckCall, CheckKind } from "./types.ts";
 /** What is known of the project when a command line is read. */
 export interface CheckSource {
   readGrammar: ReadGrammar;
+  /** Where commands start; absolute. Without it, an absolute path is that of a part. */
+  cwd?: string;
+  /** The root of the project; absolute. */
+  root?: string;
   /** A script of the `package.json` in a directory, relative to where commands start; undefined if there is none. */
   findScript(name: string, directory: string): string | undefined;
   /** The user's own checks: a pattern over the words of a command, joined by one space. */
@@ -38,7 +43,7 @@ interface Where {
 
 function findIn(line: string, source: CheckSource, { directory, depth }: Where): CheckCall[] {
   if (depth > MAX_DEPTH) return [];
-  const reading = readCommand(line, source.readGrammar);
+  const reading = readCommand(withKnownDirectories(line, source), source.readGrammar);
   if (reading.kind === "plain") return findInPipelines(reading.pipelines, source, { directory, depth });
   // The grammar may list a command again without what precedes its program.
   const commands = distinctWords(reading.commands.map(withoutAssignments));
@@ -118,7 +123,7 @@ function readWords(given: readonly string[], source: CheckSource, where: Where):
   const line = readShellCall(given);
   if (line !== undefined) return findIn(line, source, { ...where, depth: where.depth + 1 });
   const own = source.own?.find(({ pattern }) => pattern.test(given.join(" ")));
-  const beside = where.directory === "." ? {} : { part: `in ${where.directory}` };
+  const beside = isWholeProject(where.directory, source) ? {} : { part: `in ${where.directory}` };
   if (own) return [{ name: own.name, kind: own.kind, ...beside }];
   const [program = "", ...rest] = unwrap(withoutAssignments(given));
   const words = [toProgramName(program), ...rest];
@@ -140,7 +145,9 @@ function readWords(given: readonly string[], source: CheckSource, where: Where):
   if (inside.length > 0) return inside.map((check) => ({ ...check, name }));
   const kind = kindOfScript(script.name);
   if (kind === undefined || (script.isPackage && text === undefined)) return [];
-  const part = directory === "." ? findPart(script.further, { kind, words: "part" }) : `in ${directory}`;
+  const part = isWholeProject(directory, source)
+    ? findPart(script.further, { kind, words: "part" })
+    : `in ${directory}`;
   return [{ name, kind, ...(part !== undefined && { part }) }];
 }
 
@@ -276,9 +283,27 @@ function toProgramName(program: string): string {
   return /^python\d/.test(name) ? "python" : name;
 }
 
+/** A directory seen from another one, both relative to where commands start or absolute; without words it is the home. */
 function joinDirectory(directory: string, to: string | undefined): string {
-  if (to === undefined || to === "." || to === "./") return directory;
-  return directory === "." || to.startsWith("/") ? to : `${directory}/${to}`;
+  if (to === undefined) return "~";
+  const joined = to.startsWith("/") ? normalize(to) : join(directory, to);
+  return joined.length > 1 ? joined.replace(/\/$/, "") : joined;
+}
+
+function isWholeProject(directory: string, { cwd, root }: CheckSource): boolean {
+  if (directory === "." || cwd === undefined) return directory === ".";
+  const path = resolve(cwd, directory);
+  return path === resolve(cwd) || (root !== undefined && path === resolve(root));
+}
+
+const TO_HERE = /\bcd ("?)\$(?:PWD|\{PWD\})\1(?=\s*(?:&&|;|\n))/g;
+const TO_TOP =
+  /\bcd ("?)(?:\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`)\1(?=\s*(?:&&|;|\n))/g;
+
+/** Writes out the directories whose expansion is known, so that the line is a plain one. */
+function withKnownDirectories(line: string, { root }: CheckSource): string {
+  const here = line.replace(TO_HERE, "cd .");
+  return root === undefined || root.includes("'") ? here : here.replace(TO_TOP, () => `cd '${root}'`);
 }
 
 /** Redirections of the two streams into each other, or into a file, do not change the exit code. */

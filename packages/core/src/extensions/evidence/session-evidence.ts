@@ -69,9 +69,10 @@ export class SessionEvidence {
   }
 
   private async noteCommand(ended: EndedCommand): Promise<void> {
+    const { cwd, root } = this.scope;
     const readGrammar = await loadGrammar();
     const findScript = (name: string, directory: string) => this.readScripts(directory)[name];
-    const calls = findChecks(ended.command, { readGrammar, findScript, own: this.own });
+    const calls = findChecks(ended.command, { readGrammar, findScript, own: this.own, cwd, root });
     this.ledger.noteCommand(ended, calls);
   }
 

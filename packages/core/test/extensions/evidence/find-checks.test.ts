@@ -14,7 +14,12 @@ const SCRIPTS: Readonly<Record<string, string>> = {
 
 /** Each check as `kind`, `kind~part` where it covers only a part, and `kind?` or `kind|` where its exit code is hidden. */
 function checksOf(line: string): string {
-  const found = findChecks(line, { readGrammar, findScript: (name) => SCRIPTS[name] });
+  const found = findChecks(line, {
+    readGrammar,
+    cwd: "/project/app",
+    root: "/project",
+    findScript: (name) => SCRIPTS[name],
+  });
   const marks = { other: "?", filter: "|" };
   return found
     .map(
@@ -52,6 +57,14 @@ const WHOLE: readonly [string, string][] = [
   ["npm run build", "build"],
   ["make", "build"],
   ["bun run check", "lint types tests"],
+  ["cd /project && bun test", "tests"],
+  ["cd /project/app/ && bun test", "tests"],
+  ["cd .. && npm test", "tests"],
+  ["cd sub && cd .. && bun test", "tests"],
+  ['cd "$PWD" && bun test', "tests"],
+  ["cd $(git rev-parse --show-toplevel) && bun test 2>&1", "tests"],
+  ['cd "$(git rev-parse --show-toplevel)"; make test', "tests"],
+  ["make -C . test", "tests"],
 ];
 
 const PARTS: readonly [string, string][] = [
@@ -64,6 +77,9 @@ const PARTS: readonly [string, string][] = [
   ["jest src/a.test.ts", "tests~src/a.test.ts"],
   ["mocha --grep login", "tests~--grep"],
   ["cd a && bun test", "tests~in a"],
+  ["cd /project/other && bun test", "tests~in /project/other"],
+  ["cd a && cd b/.. && bun test", "tests~in a"],
+  ["cd && bun test", "tests~in ~"],
   ["make -C sub test", "tests~in sub"],
   ["npm --prefix web test", "tests~in web"],
   ["eslint src/a.ts", "lint~src/a.ts"],
