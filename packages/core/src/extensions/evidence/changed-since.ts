@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 
 /** Directories with what programs make, and files that no check reads. */
@@ -35,6 +35,8 @@ const IGNORED_FILES =
 // A larger project is looked at as far as this; what is not seen then does not count as changed.
 const MAX_ENTRIES = 50_000;
 const MAX_FOUND = 100;
+// A program that makes a file under another name first renames it a little later.
+const SAME_MOMENT_MS = 50;
 
 /** True for a file whose change makes an earlier check say nothing about the project any more. */
 export function matters(path: string): boolean {
@@ -44,27 +46,39 @@ export function matters(path: string): boolean {
 }
 
 /**
- * The files below a directory that matter and were changed after a time, in milliseconds since the epoch; relative, at
- * most 100. It gives way now and then, so that it blocks nothing.
+ * The files below a directory that matter and were changed after a time, in milliseconds since the epoch, and the
+ * directories that have lost an entry since; relative, at most 100. It gives way now and then, so that it blocks nothing.
  */
 export async function findChangedSince(root: string, sinceMs: number): Promise<string[]> {
   const found: string[] = [];
   const directories = [""];
   let seen = 0;
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
+    const changedAtMs = statEntry(join(root, directory))?.mtimeMs ?? 0;
+    let hasLost = changedAtMs > sinceMs;
     for (const entry of readEntries(join(root, directory))) {
       const path = directory === "" ? entry.name : `${directory}/${entry.name}`;
       if (++seen > MAX_ENTRIES || found.length >= MAX_FOUND) return found;
       if (seen % 1_000 === 0) await Bun.sleep(0);
-      if (entry.isDirectory()) {
-        if (!IGNORED_DIRECTORIES.has(entry.name)) directories.push(path);
-      } else if (entry.isFile() && matters(path)) {
-        const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
-        if (stats && Math.max(stats.mtimeMs, stats.ctimeMs) > sinceMs) found.push(path);
-      }
+      const isFile = entry.isFile();
+      const isRead = isFile ? matters(path) : entry.isDirectory() && !IGNORED_DIRECTORIES.has(entry.name);
+      if (isRead && !isFile) directories.push(path);
+      const stats = hasLost || (isFile && isRead) ? statEntry(join(root, path)) : undefined;
+      if (!stats) continue;
+      if (isFile && isRead && Math.max(stats.mtimeMs, stats.ctimeMs) > sinceMs) found.push(path);
+      // A directory changes with each new entry and each lost one. The last change was a new one if that is there.
+      const isNew = [stats.birthtimeMs, ...(entry.isDirectory() ? [] : [stats.ctimeMs])].some(
+        (atMs) => Math.abs(atMs - changedAtMs) < SAME_MOMENT_MS,
+      );
+      if (isNew) hasLost = false;
     }
+    if (hasLost) found.push(directory === "" ? "." : directory);
   }
   return found;
+}
+
+function statEntry(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
 }
 
 function readEntries(directory: string): Dirent[] {

@@ -35,7 +35,7 @@ export class EvidenceLedger {
   private edits: { path: string; atMs: number }[] = [];
   private turn = 0;
   private turnBeganMs = 0;
-  /** When the last command ended that is no check, and may have changed files. */
+  /** When the last command ended; any may have changed files, also one with a check in it. */
   private lastCommandMs = Number.NEGATIVE_INFINITY;
 
   /** A new prompt, at a time in milliseconds since the epoch. */
@@ -51,7 +51,7 @@ export class EvidenceLedger {
 
   /** @param calls the checks in its command line. */
   noteCommand({ command, exitCode, output, endedAtMs }: EndedCommand, calls: readonly CheckCall[]): void {
-    if (calls.length === 0) this.lastCommandMs = endedAtMs;
+    this.lastCommandMs = endedAtMs;
     const tests = calls.filter(({ kind }) => kind === "tests");
     for (const { hides, ...call } of calls) {
       const counts = call.kind === "tests" && tests.length === 1 ? readTestCounts(output) : undefined;

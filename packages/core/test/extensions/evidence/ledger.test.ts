@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findChangedSince, matters } from "../../../src/extensions/evidence/changed-since.ts";
 import { EvidenceLedger, findMissing } from "../../../src/extensions/evidence/ledger.ts";
@@ -8,7 +8,7 @@ import { makeTempDir } from "../../support/temp-dir.ts";
 
 const TESTS: CheckCall = { name: "bun test", kind: "tests" };
 const GREEN = " 3 pass\n 0 fail\n";
-const none = async (): Promise<string[]> => [];
+const none = async (_sinceMs: number): Promise<string[]> => [];
 
 function openLedger() {
   const ledger = new EvidenceLedger();
@@ -50,6 +50,19 @@ describe("the evidence of a turn", () => {
     ledger.noteCommand({ command: "sed -i s/a/b/ a.ts", exitCode: 0, output: "", endedAtMs: 4_000 }, []);
     const { checks } = await report("Done.", async () => ["a.ts"]);
     expect(checks[0]?.isStale).toBe(true);
+  });
+
+  test("is stale after a command that changed files and then ran another check", async () => {
+    const { ledger, run, report } = openLedger();
+    run(2_000);
+    const types: CheckCall = { name: "tsc --noEmit", kind: "types" };
+    const command = 'echo "x(" > a.ts && tsc --noEmit';
+    ledger.noteCommand({ command, exitCode: 0, output: "", endedAtMs: 4_000 }, [types]);
+    const { checks } = await report("Done.", async (sinceMs) => (sinceMs < 3_000 ? ["a.ts"] : []));
+    expect(checks.map(({ name, isStale }) => [name, isStale])).toEqual([
+      ["bun test", true],
+      ["tsc --noEmit", false],
+    ]);
   });
 
   test("is kept for the claims of later turns, but not shown again", async () => {
@@ -107,4 +120,21 @@ test("files that matter and were changed after a time are found, whatever change
     false,
     false,
   ]);
+});
+
+test("a file that was deleted after a time is found, and what programs make is not taken for one", async () => {
+  const root = makeTempDir();
+  mkdirSync(join(root, "src"));
+  mkdirSync(join(root, "dist"));
+  for (const path of ["src/a.ts", "src/b.ts", "dist/c.js"]) writeFileSync(join(root, path), "x");
+  await Bun.sleep(20);
+  const since = Date.now();
+  await Bun.sleep(100);
+  mkdirSync(join(root, "coverage"));
+  writeFileSync(join(root, "README.md.part"), "x");
+  renameSync(join(root, "README.md.part"), join(root, "README.md"));
+  rmSync(join(root, "dist/c.js"));
+  expect(await findChangedSince(root, since)).toEqual([]);
+  rmSync(join(root, "src/a.ts"));
+  expect(await findChangedSince(root, since)).toEqual(["src"]);
 });
