@@ -1,15 +1,8 @@
 import { join, normalize, resolve } from "node:path";
 import type { ReadGrammar } from "../../approval/bash/grammar.ts";
 import { type Pipeline, readCommand } from "../../approval/bash/parse.ts";
-import {
-  FILTERS,
-  kindOfScript,
-  NO_CHECK,
-  RUNNERS,
-  type Runner,
-  WHOLE_PLACES,
-  WITH_VALUE,
-} from "./runners.ts";
+import { readRunnerWords } from "./runner-options.ts";
+import { kindOfScript, RUNNERS } from "./runners.ts";
 import type { CheckCall, CheckKind } from "./types.ts";
 
 /** What is known of the project when a command line is read. */
@@ -126,29 +119,44 @@ function readWords(given: readonly string[], source: CheckSource, where: Where):
   const beside = isWholeProject(where.directory, source) ? {} : { part: `in ${where.directory}` };
   if (own) return [{ name: own.name, kind: own.kind, ...beside }];
   const [program = "", ...rest] = unwrap(withoutAssignments(given));
-  const words = [toProgramName(program), ...rest];
-  const runner = findRunner(words);
-  if (runner) {
-    const check = readRunner(words, runner);
-    return check ? [{ ...check, name: given.join(" "), ...(check.part === undefined && beside) }] : [];
-  }
-  const script = readScriptCall(words);
-  if (script === undefined || NO_CHECK.test(script.further[0] ?? "")) return [];
-  const directory =
-    script.directory === undefined ? where.directory : joinDirectory(where.directory, script.directory);
+  const words = withGoalFirst([toProgramName(program, source), ...rest]);
   const name = given.join(" ");
-  const text = script.isPackage ? source.findScript(script.name, directory) : undefined;
-  const inside =
-    text === undefined
-      ? []
-      : findIn(withFurther(text, script.further), source, { directory, depth: where.depth + 1 });
-  if (inside.length > 0) return inside.map((check) => ({ ...check, name }));
+  const runner = findRunner(words);
+  if (runner !== undefined) {
+    const further = words.slice(runner.split(" ").length);
+    const check = readRunnerWords(further, runner, RUNNERS[runner] ?? { kind: "tests", words: "part" });
+    return check ? [{ name, kind: RUNNERS[runner]?.kind ?? "tests", ...beside, ...check }] : [];
+  }
+  return TARGET_PROGRAMS.has(words[0] ?? "")
+    ? readTargetCall(words, name, source, where)
+    : readPackageCall(words, name, source, where);
+}
+
+/** A script of a `package.json`, or a program that the package manager runs like one. */
+function readPackageCall(
+  words: readonly string[],
+  name: string,
+  source: CheckSource,
+  where: Where,
+): CheckCall[] {
+  const script = readPackageScript(words);
+  if (script === undefined) return [];
+  const { directory: own, further } = script;
+  const directory = own === undefined ? where.directory : joinDirectory(where.directory, own);
+  const inside = { directory, depth: where.depth + 1 };
+  const text = source.findScript(script.name, directory);
+  if (text === undefined) {
+    // Yarn, pnpm and bun also run the programs of installed packages.
+    const isProgram = words[0] !== "npm" && findRunner([script.name, ...further]) !== undefined;
+    const found = isProgram ? readWords([script.name, ...further], source, inside) : [];
+    return found.map((check) => ({ ...check, name }));
+  }
+  const found = findIn(withFurther(text, further), source, inside);
+  if (found.length > 0) return found.map((check) => ({ ...check, name }));
   const kind = kindOfScript(script.name);
-  if (kind === undefined || (script.isPackage && text === undefined)) return [];
-  const part = isWholeProject(directory, source)
-    ? findPart(script.further, { kind, words: "part" })
-    : `in ${directory}`;
-  return [{ name, kind, ...(part !== undefined && { part }) }];
+  const doesNothing = readCommandWords(text, source).every(([program = ""]) => IDLE_PROGRAMS.has(program));
+  if (kind === undefined || doesNothing || holdsCheckOfNothing(text, source)) return [];
+  return readNamed(name, kind, further, directory, source);
 }
 
 /** The line that `sh -c` runs. */
@@ -168,54 +176,26 @@ function withFurther(text: string, further: readonly string[]): string {
   ].join(" ");
 }
 
-interface FoundRunner {
-  runner: Runner;
-  /** How many words its name has. */
-  length: number;
+/** The key of `RUNNERS` that the words begin with. */
+function findRunner(words: readonly string[]): string | undefined {
+  return [3, 2, 1]
+    .filter((length) => words.length >= length)
+    .map((length) => words.slice(0, length).join(" "))
+    .find((name) => Object.hasOwn(RUNNERS, name));
 }
 
-function findRunner(words: readonly string[]): FoundRunner | undefined {
-  for (const length of [3, 2, 1]) {
-    const name = words.slice(0, length).join(" ");
-    const runner = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
-    if (runner && words.length >= length) return { runner, length };
-  }
-  return undefined;
+/** `mvn -q clean test` is `mvn test -q`, and `cargo +nightly test` is `cargo test`: the words that `RUNNERS` has come first. */
+function withGoalFirst(words: readonly string[]): readonly string[] {
+  const [program = "", ...rest] = words;
+  if (program === "cargo") return [program, ...rest.filter((word, at) => at > 0 || !word.startsWith("+"))];
+  if (program !== "mvn") return words;
+  const goal = ["verify", "test", "package", "compile"].find((name) => rest.includes(name));
+  return goal === undefined ? words : [program, goal, ...rest.filter((word) => word !== goal)];
 }
 
-function readRunner(
-  words: readonly string[],
-  { runner, length }: FoundRunner,
-): Pick<CheckCall, "kind" | "part"> | undefined {
-  const further = words.slice(length);
-  if (further.some((word) => NO_CHECK.test(word) && !(words[0] === "pytest" && word === "-n")))
-    return undefined;
-  const found = findPart(further, runner);
-  return { kind: runner.kind, ...(found !== undefined && { part: found }) };
-}
-
-/** The word that makes a check one of a part of the project. */
-function findPart(words: readonly string[], runner: Runner): string | undefined {
-  const isTest = runner.kind === "tests";
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (isTest && FILTERS.test(word) && !WITH_VALUE.test(word)) return word;
-    if (isTest && /^(?:-p|--package|--project|-k|-m)$/.test(word) && runner.words === "part") return word;
-    if (WITH_VALUE.test(word)) at += 1;
-    else if (!word.startsWith("-") && runner.words !== "any") {
-      if (runner.words === "places" && WHOLE_PLACES.has(word.replace(/\/$/, ""))) continue;
-      if (runner.words === "part" && WHOLE_PLACES.has(word.replace(/\/$/, ""))) continue;
-      return word;
-    }
-  }
-  return undefined;
-}
-
-interface ScriptCall {
+interface PackageScript {
   name: string;
   further: readonly string[];
-  /** True for a script of a `package.json`, false for a target of make and the like. */
-  isPackage: boolean;
   directory?: string;
 }
 
@@ -229,19 +209,93 @@ const TARGET_PROGRAMS: ReadonlySet<string> = new Set([
   "gradle",
   "gradlew",
 ]);
+/** Options with which these programs only show, or do not look at, what they would run. */
+const SHOWS_TARGETS =
+  /^(?:--dry-?run|--just-print|--recon|--question|--touch|--dry|--list\w*|--version|--help|--tasks)$/;
+/** The same as letters of one program. */
+const SHOWING_LETTERS: Readonly<Record<string, RegExp>> = {
+  make: /^-[bBdeikrRsSw]*[nqtv][bBdeiknqrRsStvw]*$/,
+  gmake: /^-[bBdeikrRsSw]*[nqtv][bBdeiknqrRsStvw]*$/,
+  gradle: /^-[mv]$/,
+  gradlew: /^-[mv]$/,
+  rake: /^-[nTPV]$/,
+  just: /^-[nl]$/,
+  task: /^-[nla]$/,
+};
+const IGNORES_ERRORS = /^(?:--ignore-errors|--continue-on-failure|-[ks]*i[ks]*)$/;
+const PART_OF_TARGET =
+  /^(?:--tests|-p|--project-dir|-x|--exclude-task)$|^(?:\w*(?:TEST|SUITE|FILTER|ONLY|ARGS|PKG|PACKAGE|FILE)\w*|T|K|RUN)=./;
 
-function readScriptCall([program = "", ...words]: readonly string[]): ScriptCall | undefined {
-  if (PACKAGE_MANAGERS.has(program)) return readPackageScript(program, words);
-  if (!TARGET_PROGRAMS.has(program)) return undefined;
-  const directory = optionValue(words, /^-C$/);
+/** A target of make and the like; it is known by its name only. */
+function readTargetCall(
+  [program = "", ...words]: readonly string[],
+  name: string,
+  source: CheckSource,
+  where: Where,
+): CheckCall[] {
+  const isGradle = program.startsWith("gradle");
+  if (words.some((word) => SHOWS_TARGETS.test(word) || SHOWING_LETTERS[program]?.test(word))) return [];
+  const own = optionValue(words, /^-C$/);
+  const directory = own === undefined ? where.directory : joinDirectory(where.directory, own);
   const targets = words.filter(
-    (word, index) => !word.startsWith("-") && !/^-[Cfj]$/.test(words[index - 1] ?? ""),
+    (word, index) =>
+      !word.startsWith("-") &&
+      !/^\w+=/.test(word) &&
+      !/^(?:-[Cfjpx]|--tests|--project-dir|--exclude-task)$/.test(words[index - 1] ?? ""),
   );
-  const [name = program === "make" ? "all" : ""] = targets;
-  return { name, further: [], isPackage: false, ...(directory !== undefined && { directory }) };
+  const kinds = (targets.length === 0 && program === "make" ? ["all"] : targets).map(kindOfScript);
+  const kind = kinds.find((found) => found === "tests") ?? kinds.find((found) => found !== undefined);
+  if (kind === undefined) return [];
+  const part = words.filter((word) => PART_OF_TARGET.test(word));
+  const ignores = !isGradle && words.some((word) => IGNORES_ERRORS.test(word));
+  return readNamed(name, kind, [], directory, source).map((check) => ({
+    ...check,
+    ...(part[0] !== undefined && { part: part[0] }),
+    ...(ignores && { hides: "other" as const }),
+  }));
 }
 
-function readPackageScript(program: string, words: readonly string[]): ScriptCall | undefined {
+/** A check that is known by the name of its script or target only. */
+function readNamed(
+  name: string,
+  kind: CheckKind,
+  further: readonly string[],
+  directory: string,
+  source: CheckSource,
+): CheckCall[] {
+  const check = readRunnerWords(further, "", { kind, words: "part" });
+  if (check === undefined) return [];
+  return [{ name, kind, ...check, ...(!isWholeProject(directory, source) && { part: `in ${directory}` }) }];
+}
+
+/** Programs that check nothing, whatever their words. */
+const IDLE_PROGRAMS: ReadonlySet<string> = new Set([
+  "echo",
+  "printf",
+  "true",
+  "false",
+  ":",
+  "exit",
+  "sleep",
+  "cd",
+]);
+
+function readCommandWords(text: string, source: CheckSource): (readonly string[])[] {
+  const reading = readCommand(text, source.readGrammar);
+  return reading.kind === "plain"
+    ? reading.pipelines.flatMap(({ commands }) => commands.map((words) => words.map((word) => word.text)))
+    : reading.commands;
+}
+
+/** True if a script's own commands are runners, of which none checks anything, as in `tsc --version`. */
+function holdsCheckOfNothing(text: string, source: CheckSource): boolean {
+  return readCommandWords(text, source).some(
+    ([program = "", ...rest]) => findRunner([toProgramName(program, source), ...rest]) !== undefined,
+  );
+}
+
+function readPackageScript([program = "", ...words]: readonly string[]): PackageScript | undefined {
+  if (!PACKAGE_MANAGERS.has(program)) return undefined;
   const directory = optionValue(words, /^(?:--cwd|--prefix|--dir|-C)$/);
   const rest = skipOptions(words, /^(?:--cwd|--prefix|--dir|-C|--filter|-F|-w|--workspace)$/);
   const [first = "", ...others] = rest;
@@ -255,7 +309,6 @@ function readPackageScript(program: string, words: readonly string[]): ScriptCal
   return {
     name,
     further: isRun ? after.slice(1) : others,
-    isPackage: true,
     ...(place !== undefined && { directory: place }),
   };
 }
@@ -277,10 +330,21 @@ function withoutAssignments(words: readonly string[]): readonly string[] {
   return at < 0 ? [] : words.slice(at);
 }
 
-/** `/usr/bin/python3.12` is `python`, `./node_modules/.bin/tsc` is `tsc`. */
-function toProgramName(program: string): string {
+/** Places in a project whose programs are those that they are named for. */
+const INSTALLED = /(?:^|\/)(?:node_modules\/\.bin|vendor\/bin|\.?v?env\w*\/bin|\.tox\/[^/]+\/bin)\/[^/]+$/;
+const PROJECT_WRAPPERS = /^(?:\.\/)?(?:gradlew|mvnw|bin\/(?:rails|rspec|rake))$/;
+
+/**
+ * `/usr/bin/python3.12` is `python`, `./node_modules/.bin/tsc` is `tsc`. A program of the project itself keeps its path:
+ * it may do anything.
+ */
+function toProgramName(program: string, { cwd, root = cwd }: CheckSource): string {
+  const isInProject = program.startsWith("/")
+    ? root !== undefined && program.startsWith(`${root}/`)
+    : program.includes("/");
+  if (isInProject && !INSTALLED.test(program) && !PROJECT_WRAPPERS.test(program)) return program;
   const name = program.slice(program.lastIndexOf("/") + 1);
-  return /^python\d/.test(name) ? "python" : name;
+  return name === "mvnw" ? "mvn" : name.replace(/^python\d.*/, "python");
 }
 
 /** A directory seen from another one, both relative to where commands start or absolute; without words it is the home. */

@@ -5,13 +5,15 @@ export interface Runner {
   kind: CheckKind;
   /**
    * What its positional words are: names of tests or files, so that it then checks a part of the project, or places of
-   * which those in `WHOLE_PLACES` are the whole project.
+   * which those in `WHOLE_PLACES` are the whole project, or packages of Go, of which only `...` is, and none stands for
+   * one package.
    */
-  words: "part" | "places" | "any";
+  words: "part" | "places" | "packages" | "any";
 }
 
 const part = (kind: CheckKind): Runner => ({ kind, words: "part" });
 const places = (kind: CheckKind): Runner => ({ kind, words: "places" });
+const packages = (kind: CheckKind): Runner => ({ kind, words: "packages" });
 const any = (kind: CheckKind): Runner => ({ kind, words: "any" });
 
 /** Programs that check, by their name and their first words. The longest name that fits counts. */
@@ -34,7 +36,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   nox: any("tests"),
   "cargo test": part("tests"),
   "cargo nextest run": part("tests"),
-  "go test": places("tests"),
+  "go test": packages("tests"),
   rspec: part("tests"),
   "rails test": part("tests"),
   phpunit: part("tests"),
@@ -75,7 +77,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   pylint: places("lint"),
   "golangci-lint run": places("lint"),
   "cargo clippy": any("lint"),
-  "go vet": places("lint"),
+  "go vet": packages("lint"),
   rubocop: places("lint"),
   shellcheck: part("lint"),
   stylelint: places("lint"),
@@ -103,38 +105,6 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   "mix compile": any("build"),
   "bazel build": places("build"),
 };
-
-/** Operands that name the whole project, or as good as that. */
-export const WHOLE_PLACES: ReadonlySet<string> = new Set([
-  ...[
-    ".",
-    "./",
-    "./...",
-    "...",
-    "//...",
-    "src",
-    "./src",
-    "src/",
-    "lib",
-    "test",
-    "tests",
-    "packages",
-    "app",
-    "**/*",
-  ],
-]);
-
-/** Options that choose some of the tests, in the forms that runners have. */
-export const FILTERS =
-  /^(?:-t|-k|-g|-m|-run|--run|--grep|--fgrep|--filter|--test-?name-?pattern|--test-?path-?pattern\w*|--only\w*|--shard|--changed\w*|--last-failed|--lf|--tests|--gtest_filter|--example|--suite|--project|--spec|--bin|--lib|--doc|--test|-p|--package|-R|--file|--testsuite)(?:=.*)?$/;
-
-/** Options with which a runner checks nothing, does not end, or changes what it checks. */
-export const NO_CHECK =
-  /^(?:--version|-V|--help|-h|--watch\w*|-w|--ui|--list\w*|--collect-only|--co|--no-run|--init|--show-?config|--dry-?run|-n|--print-config|--build-only|--clean|--pass-?with-?no-?tests)$/i;
-
-/** Options of these runners that take the next word, so that it names no test. */
-export const WITH_VALUE =
-  /^(?:--timeout|--parallel|--max-concurrency|--rerun-each|--seed|--preload|--coverage-\w+|--reporter\w*|--config|-c|--project|--rootdir|--tb|-n|--jobs|-j|--threads|--max-?workers|--pool|--env|--environment|--ext|--format|--output-file|-o|-f|--max-warnings|--config-file|--path-ignore-patterns|--color|--profile|--target|--features|--manifest-path|-timeout|-count|-p|-x|--testTimeout|--durations)$/;
 
 /** Of a script, or a target of make and the like, by its name. */
 export function kindOfScript(name: string): CheckKind | undefined {
