@@ -18,8 +18,14 @@ export interface CheckSource {
   own?: readonly { name: string; pattern: RegExp; kind: CheckKind }[];
 }
 
-/** Programs that show their input, or a part of it. */
-const FILTERS_OF_OUTPUT: ReadonlySet<string> = new Set(["tail", "head", "tee", "cat", "grep", "less"]);
+/** True for a program that shows the end of its input; `cat` and `tail` with a file show something else. */
+function showsEnd([program = "", ...words]: readonly string[]): boolean {
+  if (program === "tee") return true;
+  if (program === "cat") return words.every((word) => /^-./.test(word));
+  if (program !== "tail") return false;
+  const operands = words.filter((word, at) => !/^-./.test(word) && !/^-[nc]$/.test(words[at - 1] ?? ""));
+  return operands.length === 0 && !words.some((word) => word.startsWith("+"));
+}
 
 const MAX_DEPTH = 4;
 const MAX_LINE_CHARS = 20_000;
@@ -40,7 +46,8 @@ function findIn(line: string, source: CheckSource, { directory, depth }: Where):
   if (reading.kind === "plain") return findInPipelines(reading.pipelines, source, { directory, depth });
   // The grammar may list a command again without what precedes its program.
   const commands = distinctWords(reading.commands.map(withoutAssignments));
-  const isAlone = commands.length === 1 && !/[;|&`]|\$\(|<\(/.test(withoutStreams(line));
+  const isAlone =
+    commands.length === 1 && !/[;|&`]|\$\(|<\(/.test(withoutStreams(line)) && !SETS_PROGRAMS.test(line);
   return commands.flatMap((words) =>
     readWords(words, source, { directory, depth }).map((check) => ({
       ...check,
@@ -53,16 +60,21 @@ function findInPipelines(pipelines: readonly Pipeline[], source: CheckSource, wh
   const found: CheckCall[] = [];
   let { directory } = where;
   let isPiped = false;
-  for (const [index, { commands }] of pipelines.entries()) {
+  let isDisturbed = false;
+  for (const [index, { runs, commands }] of pipelines.entries()) {
     const words = commands.map((command) => command.map(({ text }) => text));
     const [first = []] = words;
     if (first[0] === "cd" && words.length === 1) directory = joinDirectory(directory, first[1]);
     if (first[0] === "set" && first.includes("pipefail")) isPiped = true;
-    // The line's code is that of this part if nothing runs after it, or only after its success.
-    const isLast = pipelines.slice(index + 1).every(({ runs }) => runs === "after_success");
+    isDisturbed ||= words.some(disturbsLater);
+    // The line's code is that of this part if it runs, and nothing does after it, or only after its success.
+    const isLast =
+      !isDisturbed &&
+      runs !== "after_failure" &&
+      pipelines.slice(index + 1).every((later) => later.runs === "after_success");
     for (const [position, command] of words.entries()) {
       const after = words.slice(position + 1);
-      const isFiltered = after.every(([program = ""]) => FILTERS_OF_OUTPUT.has(program));
+      const isFiltered = after.every(showsEnd);
       const own = !isLast || !isFiltered ? "other" : isPiped || after.length === 0 ? undefined : "filter";
       for (const check of readWords(command, source, { ...where, directory })) {
         const hides = check.hides === "other" || own === "other" ? "other" : (check.hides ?? own);
@@ -71,6 +83,20 @@ function findInPipelines(pipelines: readonly Pipeline[], source: CheckSource, wh
     }
   }
   return found;
+}
+
+/** An assignment that decides which program a name stands for. */
+const SETS_PROGRAMS = /(?:^|[\s;&|(])(?:PATH|BASH_ENV|LD_PRELOAD)=/;
+
+/** True for a command after which others in its line may not run, may be other programs, or have another exit code. */
+function disturbsLater(words: readonly string[]): boolean {
+  const [program = "", operand] = words;
+  if (program === "exit" || program === "return") return operand === undefined || operand === "0";
+  if (program === "set") return words.slice(1).some((word) => /^-[a-z]*n[a-z]*$|^noexec$/.test(word));
+  return (
+    /^(?:trap|alias|exec|hash|enable|function)$/.test(program) ||
+    words.some((word) => SETS_PROGRAMS.test(word))
+  );
 }
 
 /** Programs that run the command in their words, and how many words of their own follow them. */
