@@ -54,9 +54,10 @@ export class EvidenceLedger {
     this.lastCommandMs = endedAtMs;
     const tests = calls.filter(({ kind }) => kind === "tests");
     for (const { hides, ...call } of calls) {
-      const counts = call.kind === "tests" && tests.length === 1 ? readTestCounts(output) : undefined;
+      const counts =
+        call.kind === "tests" && tests.length === 1 ? readTestCounts(output, hides !== undefined) : undefined;
       // After a filter such as `tail`, the runner's own closing lines tell how it ended.
-      const isTold = hides === "filter" && counts !== undefined && (counts.passed ?? 0) > 0;
+      const isTold = hides === "filter" && counts !== undefined && counts.passed !== 0;
       const code = hides === undefined ? exitCode : isTold ? Math.min(1, counts.failed ?? 0) : null;
       this.checks.push({ ...call, command, exitCode: code, ...counts, endedAtMs, turn: this.turn });
     }

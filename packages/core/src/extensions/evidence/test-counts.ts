@@ -9,6 +9,8 @@ interface Pattern {
   /** The output is that of this runner only if it has this, too. */
   with?: RegExp;
   sums?: boolean;
+  /** What a runner that sums prints at the very end if anything has failed. */
+  failure?: RegExp;
   read(groups: Readonly<Record<string, string | undefined>>): TestCounts;
 }
 
@@ -61,7 +63,12 @@ const PATTERNS: readonly Pattern[] = [
     read: ofTotal,
   },
   // cargo test: once for each binary
-  { line: /^test result: \w+\. (?<passed>\d+) passed; (?<failed>\d+) failed;/gm, sums: true, read: plain },
+  {
+    line: /^test result: \w+\. (?<passed>\d+) passed; (?<failed>\d+) failed;/gm,
+    sums: true,
+    failure: /^error: (?:test failed|\d+ targets? failed|doctest failed)/m,
+    read: plain,
+  },
   // cargo nextest
   {
     line: /^ *Summary \[[^\]]*\] +\d+ tests? run: (?<passed>\d+) passed(?: \([^)]*\))?(?:, (?<failed>\d+) failed)?/gm,
@@ -71,6 +78,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     line: /^ *--- (?:(?<passed>PASS)|(?<failed>FAIL)): \S+/gm,
     sums: true,
+    failure: /^FAIL\b/m,
     read: ({ passed, failed }) => ({ passed: passed ? 1 : 0, failed: failed ? 1 : 0 }),
   },
   // rspec, mix
@@ -116,22 +124,47 @@ const PATTERNS: readonly Pattern[] = [
   { line: /Executed (?<total>\d+) tests?, with (?<failed>\d+) failures?/gm, read: ofTotal },
 ];
 
+/** Failures that the runner does not count as tests, such as a file that cannot be loaded. */
+const OTHER_FAILURES: readonly RegExp[] = [
+  /^Test Suites: +(\d+) failed/gm,
+  /^ *Test Files +(\d+) failed/gm,
+  /^ *Errors +(\d+) errors?$/gm,
+  /^(?:#|ℹ) cancelled (\d+)$/gm,
+];
+
+function countOtherFailures(text: string): number {
+  return Math.max(0, ...OTHER_FAILURES.map((line) => Number([...text.matchAll(line)].at(-1)?.[1] ?? 0)));
+}
+
 /**
  * What the closing lines of a test runner say; undefined where no known runner says anything. Escape sequences do not
- * count.
+ * count. Only the end of a long output is read.
+ *
+ * @param isCut true if a part of what the runner printed is missing. How many tests passed is then left out where it
+ *   would be the sum of several lines.
  */
-export function readTestCounts(output: string): TestCounts | undefined {
+export function readTestCounts(output: string, isCut = false): TestCounts | undefined {
   const text = Bun.stripANSI(output.slice(-MAX_CHARS)).replaceAll("\r", "");
-  for (const { line, sums = false, read } of PATTERNS) {
+  const counts = readClosingLines(text, isCut || output.length >= MAX_CHARS);
+  const others = countOtherFailures(text);
+  // A file that failed because of its tests is no further failure.
+  return counts && others > 0 ? { ...counts, failed: Math.max(counts.failed ?? 0, others) } : counts;
+}
+
+function readClosingLines(text: string, isCut: boolean): TestCounts | undefined {
+  for (const { line, sums = false, failure, read } of PATTERNS) {
     const found = [...text.matchAll(line)]
       .filter(([whole]) => /\d|---/.test(whole))
       .map(({ groups = {} }) => read(groups));
     const counted = sums ? found : found.slice(-1);
     if (counted.length === 0) continue;
-    return counted.reduce((sum, { passed = 0, failed = 0 }) => ({
+    const total = counted.reduce((sum, { passed = 0, failed = 0 }) => ({
       passed: (sum.passed ?? 0) + passed,
       failed: (sum.failed ?? 0) + failed,
     }));
+    if (!sums || !isCut) return total;
+    if (failure === undefined) return total.failed ? { failed: total.failed } : undefined;
+    return { failed: Math.max(total.failed ?? 0, failure.test(text) ? 1 : 0) };
   }
   return undefined;
 }

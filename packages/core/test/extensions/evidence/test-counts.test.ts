@@ -5,6 +5,25 @@ const OUTPUTS: readonly [string, string, number, number][] = [
   ["bun", " 12 pass\n 1 fail\n 30 expect() calls\nRan 13 tests", 12, 1],
   ["bun with skipped tests", " 12 pass\n 2 skip\n 0 fail\n", 12, 0],
   ["jest", "Tests:       1 failed, 2 passed, 3 total\nTime: 1s", 2, 1],
+  [
+    "jest with a suite that cannot be loaded",
+    "Test Suites: 1 failed, 1 passed, 2 total\nTests:       5 passed, 5 total\n",
+    5,
+    1,
+  ],
+  [
+    "vitest with a file that cannot be loaded",
+    " Test Files  1 failed | 1 passed (2)\n      Tests  2 passed (2)\n",
+    2,
+    1,
+  ],
+  [
+    "vitest with an unhandled error",
+    " Test Files  1 passed (1)\n      Tests  2 passed (2)\n     Errors  1 error\n",
+    2,
+    1,
+  ],
+  ["node with a cancelled test", "# tests 4\n# pass 3\n# fail 0\n# cancelled 1\n", 3, 1],
   ["vitest", " Test Files  1 failed (1)\n      Tests  1 failed | 2 passed (3)\n", 2, 1],
   ["mocha", "  12 passing (3s)\n  1 failing\n", 12, 1],
   ["node", "# tests 4\n# pass 3\n# fail 1\n", 3, 1],
@@ -35,3 +54,13 @@ test.each(["", "no tests", "All tests pass", "12 passed the review\n", "0 failed
   "nothing is counted in %p",
   (output) => expect(readTestCounts(output)).toBeUndefined(),
 );
+
+test("how many passed is unknown if it is a sum, and a part of the output is missing", () => {
+  const cargo = "test result: ok. 3 passed; 0 failed; 0 ignored";
+  expect(readTestCounts(cargo, true)).toEqual({ failed: 0 });
+  expect(readTestCounts(`${"x".repeat(9_000)}\n${cargo}\n`)).toEqual({ failed: 0 });
+  expect(readTestCounts(`${cargo}\nerror: test failed, to rerun pass`, true)).toEqual({ failed: 1 });
+  expect(readTestCounts("--- PASS: TestA (0.0s)\nFAIL\nFAIL\tpkg\t0.01s\n", true)).toEqual({ failed: 1 });
+  expect(readTestCounts("--- PASS: TestA (0.0s)\n", true)).toEqual({ failed: 0 });
+  expect(readTestCounts(" 12 pass\n 0 fail\n", true)).toEqual({ passed: 12, failed: 0 });
+});
