@@ -18,6 +18,14 @@ const CLAIMS: readonly [string, string][] = [
   ["Verified by running the suite.", "any"],
   ["Everything works.", "any"],
   ["**All tests pass**", "tests!"],
+  ["I updated the README and all tests pass.", "tests!"],
+  ["All tests pass (I did not run lint).", "tests!"],
+  ["I couldn't reproduce it at first, but all tests pass.", "tests!"],
+  ["I added tests for the parser, and all tests pass.", "tests!"],
+  ["- [x] All tests pass", "tests!"],
+  ["The fix was tested.", "any"],
+  ["The program compiles and runs.", "build"],
+  ["The build of the app succeeds.", "build"],
 ];
 
 const NO_CLAIMS = [
@@ -31,13 +39,26 @@ const NO_CLAIMS = [
   "Run `bun test` to verify that it works.",
   "If all tests pass, merge it.",
   "The sub-agent said that all tests pass.",
-  "According to the README, all tests pass.",
   "Next step: make sure that the tests pass.",
   "Added a test that passes when the input is empty.",
   "2 tests fail.",
   "I changed how the lexer reads numbers.",
   "Let me run the tests.",
   "Please check that the build succeeds.",
+  "The email is verified before login.",
+  "All inputs are validated before they are stored.",
+  "Users are verified through OAuth.",
+  "The code builds an index.",
+  "It compiles the templates successfully.",
+  "The build directory is clean.",
+  "The tests now check that valid input passes.",
+  "- [ ] All tests pass",
+  "Run `bun test` and check that all tests pass.",
+  "Then make all tests pass.",
+  "The explorer found that all tests pass.",
+  "Make sure that the build succeeds and all tests pass.",
+  "3 tests pass, but 2 fail.",
+  "According to the README, all tests pass.",
 ];
 
 describe("a sentence of an answer", () => {
