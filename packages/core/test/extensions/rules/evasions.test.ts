@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PlaceRules } from "../../../src/extensions/rules/find-rules.ts";
 import { SessionRules } from "../../../src/extensions/rules/session-rules.ts";
@@ -112,4 +112,28 @@ describe("further ways that are refused", () => {
   test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
     expect(await isRefused({ rule, line, files: {} })).toBe(true);
   });
+});
+
+test("a program that is run by a link to a file of another name is refused by either name", async () => {
+  const links = join(top, "links");
+  mkdirSync(join(links, "lib"), { recursive: true });
+  for (const [name, file] of [
+    ["npm", "npm-cli.js"],
+    ["npx", "npx-cli.js"],
+    ["prisma", "index.js"],
+    ["other", "npm"],
+  ] as const) {
+    writeFileSync(join(links, "lib", file), "");
+    symlinkSync(join(links, "lib", file), join(links, name));
+  }
+  const lines: readonly (readonly [rule: string, line: string])[] = [
+    ["Use bun, not npm.", `${links}/npm install`],
+    ["Use bun, not npm.", `${links}/npx tsc`],
+    ["Use bun, not npm.", `${links}/other install`],
+    ["Never run `prisma migrate`.", `${links}/prisma migrate dev`],
+    ["Never run `prisma migrate`.", `${links}/npx prisma migrate dev`],
+  ];
+  const missed: string[] = [];
+  for (const [rule, line] of lines) if (!(await isRefused({ rule, line, files: {} }))) missed.push(line);
+  expect(missed).toEqual([]);
 });

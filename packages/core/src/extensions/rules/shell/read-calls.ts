@@ -407,10 +407,14 @@ class CallReader implements Expansion {
       this.aliases.set(first, alias);
       return printed;
     }
-    const words = this.readGit([this.findProgram(first), ...args], first, inner.assignments);
-    this.emit(words, inner);
-    this.applyBuiltin(words, inner);
-    return this.follow(words, given, inner);
+    const calls = this.findPrograms(first).map((program) =>
+      this.readGit([program, ...args], first, inner.assignments),
+    );
+    for (const words of calls) {
+      this.emit(words, inner);
+      this.applyBuiltin(words, inner);
+    }
+    return this.follow(calls, given, inner);
   }
 
   /** A call of git with the configuration that variables give it, also if it is called as `git-push`. */
@@ -460,11 +464,18 @@ class CallReader implements Expansion {
     for (const [index, value] of args.entries()) this.variables.set(String(index + 1), [value]);
   }
 
-  private follow(words: readonly string[], given: readonly string[], context: Context): readonly string[] {
+  /** @param calls the call under each name that its program has. */
+  private follow(
+    calls: readonly (readonly string[])[],
+    given: readonly string[],
+    context: Context,
+  ): readonly string[] {
     const { stdin } = context;
-    if ((words[0] ?? "").includes(HIDDEN)) this.isHidden = true;
     let printed: readonly string[] | undefined;
-    for (const inner of unwrapCall(words)) printed = this.runInner(inner, context);
+    for (const words of calls) {
+      if ((words[0] ?? "").includes(HIDDEN)) this.isHidden = true;
+      for (const inner of unwrapCall(words)) printed = this.runInner(inner, context);
+    }
     const script = (given[0] ?? "").includes("/") ? this.runProgramFile(given, context) : undefined;
     const place = {
       cwd: this.cwd,
@@ -474,14 +485,16 @@ class CallReader implements Expansion {
         context.assignments?.findLast((each) => each.startsWith(`${name}=`))?.slice(name.length + 1) ??
         this.valuesOf(name)?.[0],
     };
-    for (const { line, cwd } of findScriptLines(words, place)) {
-      const before = this.cwd;
-      this.cwd = cwd;
-      this.runLine(line, context);
-      this.cwd = before;
+    for (const words of calls) {
+      for (const { line, cwd } of findScriptLines(words, place)) {
+        const before = this.cwd;
+        this.cwd = cwd;
+        this.runLine(line, context);
+        this.cwd = before;
+      }
+      if (words[0] === "git") this.runGitAlias(words, context);
     }
-    if (words[0] === "git") this.runGitAlias(words, context);
-    return printed ?? script ?? [this.outputOf(words, stdin)];
+    return printed ?? script ?? [this.outputOf(calls[0] ?? [], stdin)];
   }
 
   private outputOf(words: readonly string[], stdin: string | undefined): string {
@@ -715,8 +728,8 @@ class CallReader implements Expansion {
     if (text !== undefined) this.files.set(target, text);
     else {
       if (program === "ln" && isKnown(from)) this.newLinks.set(target, resolveFrom(dirname(target), from));
-      this.links.set(target, toProgram(this.findProgram(from)));
-      this.links.set(join(target, basename(from)), toProgram(this.findProgram(from)));
+      this.links.set(target, this.findProgramFile(from));
+      this.links.set(join(target, basename(from)), this.findProgramFile(from));
     }
   }
 
@@ -786,12 +799,19 @@ class CallReader implements Expansion {
     });
   }
 
-  private findProgram(word: string): string {
+  /** The names of a program: by its path, the file that a link leads to may have another one. */
+  private findPrograms(word: string): readonly string[] {
     const path = this.resolve(word);
     const linked = this.links.get(path) ?? this.links.get(word);
-    if (linked !== undefined) return linked;
-    if (!word.includes("/") || !isKnown(word)) return word.includes("/") ? toProgram(word) : word;
-    return toProgram(this.place.realPath(path));
+    if (linked !== undefined) return [linked];
+    if (!word.includes("/")) return [word];
+    const given = toProgram(word);
+    return isKnown(word) ? [...new Set([given, toProgram(this.place.realPath(path))])] : [given];
+  }
+
+  /** The name of the file that is a program. */
+  private findProgramFile(word: string): string {
+    return toProgram(this.findPrograms(word).at(-1) ?? word);
   }
 
   private readText(path: string): string | undefined {
