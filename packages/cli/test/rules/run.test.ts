@@ -117,8 +117,8 @@ describe("a trusted rule of the project", () => {
     place.write("web/CLAUDE.md", "Use bun, not npm.\n");
     await trust();
     const { results } = await run([
-      bash("npm --version"),
-      bash("cd web && npm --version"),
+      bash("npm config get prefix"),
+      bash("cd web && npm config get prefix"),
       { text: "Done." },
     ]);
     expect(results.map((text) => text.includes("Refused by a rule"))).toEqual([false, true]);

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { findCommitMessage, findFormatProblem } from "./commit-message.ts";
 import type { PlacedRule } from "./find-rules.ts";
+import { NEW_BRANCH } from "./known-commands.ts";
 import { matchesCall } from "./match-command.ts";
 import { addsDependency, MANIFEST } from "./new-dependencies.ts";
 import { type GuardPlace, refusesPath, type TouchedPath } from "./path-guard.ts";
@@ -175,11 +176,8 @@ function findNewBranch({ words }: SeenCall): string | undefined {
       (words.includes("checkout") || words.includes("switch") || words.includes("worktree")),
   );
   if (option > 0) return words[option + 1];
-  const at = words.indexOf("branch");
-  if (at < 0 || !matchesCall({ words }, { words: ["git", "branch"] })) return undefined;
-  const rest = words.slice(at + 1);
-  const isOther = rest.some((word) => /^-(?!f$|-force$|t$|-track|-no-track)/.test(word));
-  return isOther ? undefined : rest.find((word) => !word.startsWith("-"));
+  if (!matchesCall({ words }, NEW_BRANCH)) return undefined;
+  return words.slice(words.indexOf("branch") + 1).find((word) => !word.startsWith("-"));
 }
 
 function needsCheck({ before }: CheckGuard, { calls }: SeenLine): boolean {

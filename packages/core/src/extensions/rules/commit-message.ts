@@ -53,6 +53,9 @@ function readMessage(
   return (path === "-" || path === "/dev/stdin" ? stdin : readFile(path)) ?? UNKNOWN;
 }
 
+/** What git itself writes for merges and reverts. */
+const WRITTEN_BY_GIT =
+  /^(?:Merge (?:(?:remote-tracking )?branch|branches|tag|commit|pull request) |Re(?:vert|apply) ")/;
 const CONVENTIONAL = /^(?:revert: )?[\p{L}][\p{L}\p{N}-]*(?:\([^)]+\))?!?: \S/u;
 
 /** Why a message does not have this format, a clause; undefined if it has. Text that is not known may be right. */
@@ -63,7 +66,7 @@ export function findFormatProblem(text: string, format: MessageFormat): string |
     return "its message cannot be read before it runs; give it with -m";
   // Unknown text at the beginning may be anything.
   const starts = subject.replace(/[\uE000\uE001]/g, "x");
-  if (format.isConventional && !CONVENTIONAL.test(starts))
+  if (format.isConventional && !CONVENTIONAL.test(starts) && !WRITTEN_BY_GIT.test(subject))
     return "its first line is not of the form `type(scope): description`";
   if (format.maxSubject !== undefined && [...subject].length > format.maxSubject && !isPartial)
     return `its first line has ${[...subject].length} characters`;

@@ -111,6 +111,24 @@ const PUBLISH = ["npm", "yarn", "pnpm", "bun", "cargo", "poetry", "uv", "hatch",
   (program) => call(`${program} publish`),
 );
 
+/** The name of a branch or a tag makes one, unless an option asks for something else. */
+export const NEW_BRANCH: CommandPattern = {
+  ...call("git branch"),
+  needsOperand: true,
+  unlessOptions: (
+    "-d -D --delete -m -M --move -l --list -a --all -r --remotes --contains --no-contains --merged --no-merged --points-at " +
+    "--show-current -u --set-upstream-to --unset-upstream --edit-description"
+  ).split(" "),
+};
+const NEW_TAG: CommandPattern = {
+  ...call("git tag"),
+  needsOperand: true,
+  unlessOptions:
+    "-d --delete -l --list -n -v --verify --contains --no-contains --merged --no-merged --points-at".split(
+      " ",
+    ),
+};
+
 /** What can be said of actions in words, after a prohibition; the first that fits counts. */
 export const WORDED_ACTIONS: readonly (readonly [RegExp, readonly CommandPattern[]])[] = [
   [/^(?:force[- ]?push|push (?:with |using )?(?:--force|force)|git push --force)(?:es|ing)?$/, FORCE_PUSH],
@@ -134,17 +152,17 @@ export const WORDED_ACTIONS: readonly (readonly [RegExp, readonly CommandPattern
   ],
   [/^(?:use )?(?:git )?stash(?:es)?$/, [call("git stash")]],
   [/^(?:create|use|make|add|push) (?:git )?(?:worktrees?)$/, [call("git worktree")]],
-  [
-    /^(?:create|make|add|push) (?:new )?(?:git )?tags?$/,
-    [{ ...call("git tag"), needsOperand: true }, call("git push", "--tags --follow-tags")],
-  ],
+  [/^(?:create|make|add|push) (?:new )?(?:git )?tags?$/, [NEW_TAG, call("git push", "--tags --follow-tags")]],
   [/^(?:create|make|publish|cut) (?:new )?(?:github )?releases?$/, [call("gh release create")]],
   [
     /^(?:create|make|open|start) (?:new )?(?:git )?branch(?:es)?$/,
     [
-      call("git checkout", "-b -B"),
-      call("git switch", "-c -C --create --force-create"),
-      { ...call("git branch"), needsOperand: true },
+      call("git checkout", "-b -B --orphan"),
+      call("git switch", "-c -C --create --force-create --orphan"),
+      call("git worktree add", "-b -B --orphan"),
+      call("git stash branch"),
+      { ...call("git update-ref", "refs/heads/"), unlessOptions: ["-d"] },
+      NEW_BRANCH,
     ],
   ],
   [

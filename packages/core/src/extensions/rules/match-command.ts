@@ -44,9 +44,50 @@ export function matchesCall(
     return false;
   const after = findOperands(words, 1, rest);
   if (after === undefined) return false;
+  if (onlyAsks(words, after, pattern)) return false;
   if (pattern.needsOperand && !words.slice(after).some((word) => !word.startsWith("-"))) return false;
-  const { options } = pattern;
+  const { options, unlessOptions } = pattern;
+  const given = [words[0] ?? "", ...words.slice(after).filter((_, at, all) => !takesNext(all[at - 1]))];
+  if (unlessOptions?.some((option) => hasOption(given, option))) return false;
   return options === undefined || options.some((option) => hasOption([...words, ...assignments], option));
+}
+
+/** True for a call that shows a version or a help page, or tries a commit or a push without making it. */
+function onlyAsks(words: readonly string[], after: number, pattern: CommandPattern): boolean {
+  const [program = "", ...args] = words;
+  if (program === UNKNOWN || program === HIDDEN) return false;
+  const rest = words.slice(after);
+  const [only = ""] = rest;
+  if (rest.length === 1 && pattern.words.length > 0) {
+    if (only === "--help" || (program === "git" && only === "-h")) return true;
+    if (
+      args.length === 1 &&
+      (/^(?:--version|-V)$/.test(only) || (only === "-v" && SHOWS_VERSION.has(program)))
+    )
+      return true;
+  }
+  if (program === "git" && pattern.words.length === 1 && rest.length === 2 && rest[1] === "--help")
+    return true;
+  if (!/^git (?:commit|push)$/.test(pattern.words.join(" ")) || rest.includes("--no-dry-run")) return false;
+  const end = rest.indexOf("--");
+  // The word after another option may be its value.
+  return rest.some(
+    (word, at) =>
+      word === "--dry-run" &&
+      (end < 0 || at < end) &&
+      (at === 0 || !/^-/.test(rest[at - 1] ?? "") || PLAIN_OPTION.test(rest[at - 1] ?? "")),
+  );
+}
+
+/** Programs whose `-v` is their version. */
+const SHOWS_VERSION: ReadonlySet<string> = new Set(["npm", "npx", "yarn", "pnpm", "bun", "node", "git"]);
+/** Options of commits and pushes without a value. */
+const PLAIN_OPTION =
+  /^(?:-[aqvsu]|--(?:all|amend|quiet|verbose|short|porcelain|signoff|tags|force|no-verify))$/;
+
+/** True for an option whose value is the next word. */
+function takesNext(word = ""): boolean {
+  return /^(?:-[a-z]*[mFu]|--(?:message|file|local-user|cleanup|sort|format|column|color))$/.test(word);
 }
 
 /** True if a word is the wanted one, or may be it as far as it is known. */

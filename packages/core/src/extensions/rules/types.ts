@@ -24,6 +24,8 @@ export interface CommandPattern {
   options?: readonly string[] | undefined;
   /** Only with an operand, such as the name of a package. */
   needsOperand?: true | undefined;
+  /** Not with one of these options, after the words, such as `--list`. */
+  unlessOptions?: readonly string[] | undefined;
   /** Only for one of these branches of git: the one named, or else the current one. */
   branches?: readonly string[] | undefined;
   /** Not behind these words, such as `uv run`. */

@@ -33,6 +33,12 @@ const WRITERS: ReadonlySet<string> = new Set([
   "dos2unix",
   "unix2dos",
 ]);
+/** Programs that never show what is in their operands. */
+const NEVER_READ: ReadonlySet<string> = new Set(
+  "ls stat chmod chown chgrp touch mkdir mkfifo truncate tee sponge basename dirname realpath readlink du".split(
+    " ",
+  ),
+);
 const REMOVERS: ReadonlySet<string> = new Set(["rm", "rmdir", "unlink", "shred", "trash", "rimraf"]);
 /** Programs that write their last operand, or into it. */
 const COPIERS: ReadonlySet<string> = new Set(["cp", "install", "ln", "rsync", "scp", "ditto"]);
@@ -105,7 +111,7 @@ export function findTouchedPaths(
   const read = NO_FILES.has(program)
     ? []
     : [
-        ...operands,
+        ...(NEVER_READ.has(program) ? [] : operands),
         ...args.filter((word) => /^-.*=./.test(word)).map((word) => word.slice(word.indexOf("=") + 1)),
       ];
   if (program === "git") return findGitPaths(args, operands, isDirectory);
@@ -114,8 +120,11 @@ export function findTouchedPaths(
     return {
       written: withNames(operands, isDirectory),
       removed: operands.slice(0, -1),
-      read: operands,
+      read: operands.slice(0, -1),
     };
+  // A directory that exists stays as it is.
+  if (program === "mkdir" && args.some((word) => /^-[a-z]*p|^--parents$/.test(word)))
+    return { written: operands.filter((path) => !isDirectory(path)), removed: [], read };
   if (WRITERS.has(program)) return { written: [...operands, ...outputs], removed: [], read };
   if (COPIERS.has(program)) {
     const target = optionValue(args, /^(?:-t|--target-directory)$/);
@@ -125,7 +134,7 @@ export function findTouchedPaths(
           ? withNames(operands, isDirectory)
           : [target, ...operands.map((path) => join(target, basename(path)))],
       removed: [],
-      read,
+      read: target === undefined ? read.filter((path) => path !== operands.at(-1)) : read,
     };
   }
   const rewriting = Object.hasOwn(REWRITERS, program) ? REWRITERS[program] : undefined;

@@ -76,6 +76,20 @@ describe("what only looks like it is not refused", () => {
     ["Commit messages follow Conventional Commits.", "git commit --amend --no-edit"],
     ["Commit messages follow Conventional Commits.", 'git commit -m "fix(core): $WHAT"'],
     ["Branch names must start with `feature/`.", "git branch -d old; git branch --list"],
+    ["Use bun, not npm.", "command -v npm"],
+    ["Use bun, not npm.", "npm --version; npm -v; npm --help"],
+    ["Use `uv`, not `pip`.", "pip --version && pip3 -V"],
+    ["Use `rg` instead of `grep`.", "command -V grep"],
+    ["Never push.", "git push --help; git push -h; git push --dry-run origin work"],
+    ["Never commit.", "git commit --help"],
+    ["Never commit.", "git commit -a --dry-run -m x"],
+    ["Never read or print `.env` files.", "ls -la .env; stat .env; chmod 600 .env; touch .env"],
+    ["Never read or print `.env` files.", "cp .env.example .env"],
+    ["Do not create new branches.", "git branch --list 'f*'; git branch -d x; git branch -m a b"],
+    ["Do not create tags.", "git tag -l 'v*'; git tag -d v1; git tag -n"],
+    ["Do not edit `generated/`.", "mkdir -p generated"],
+    ["Commit messages follow Conventional Commits.", "git commit -m 'Merge branch x'"],
+    ["Commit messages follow Conventional Commits.", "git commit -m 'Revert \"feat: x\"'"],
   ];
   test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
     expect(await isRefused({ rule, line, files: {} })).toBe(false);
@@ -108,6 +122,18 @@ describe("further ways that are refused", () => {
     ["Only modify files under `src/`.", "echo x > README.md"],
     ["Never use --no-verify.", "HUSKY=0 git commit -m x"],
     ["No new dependencies.", "go mod edit -require=example.com/x@v1.0.0"],
+    ["Use bun, not npm.", "command -p npm install"],
+    ["Never commit.", "git commit -m --dry-run"],
+    ["Never commit.", "git commit --dry-run --no-dry-run -m x"],
+    ["Never push.", "git push origin work -- --dry-run"],
+    ["Never read or print `.env` files.", "cp .env copy; cat copy"],
+    ["Do not create new branches.", "git branch new"],
+    ["Do not create new branches.", "git branch -c old new"],
+    ["Do not create new branches.", "git branch --sort -l new"],
+    ["Do not create new branches.", "git worktree add ../w -b w2"],
+    ["Do not create new branches.", "git update-ref refs/heads/q HEAD"],
+    ["Do not create tags.", "git tag -a v1 -m -l"],
+    ["Do not edit `generated/`.", "mkdir -p generated/new"],
   ];
   test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
     expect(await isRefused({ rule, line, files: {} })).toBe(true);

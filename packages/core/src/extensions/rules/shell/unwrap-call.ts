@@ -195,6 +195,8 @@ export function unwrapCall(words: readonly string[]): Inner[] {
     else if (file !== undefined && SCRIPT_FILE.test(file)) found.push({ script: file, args: [] });
     if (file === undefined || file === "-") found.push({ stdin: true });
   }
+  // With these, it only says what a name stands for.
+  if (program === "command" && /^-p?[vV]/.test(args[0] ?? "")) return [];
   const wrapper = Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined;
   const command = WRAPPING_COMMANDS.find((name) =>
     name.every((word, index) => (index === 0 ? program : words[index]) === word),
