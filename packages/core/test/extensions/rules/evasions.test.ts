@@ -90,6 +90,29 @@ describe("what only looks like it is not refused", () => {
     ["Do not edit `generated/`.", "mkdir -p generated"],
     ["Commit messages follow Conventional Commits.", "git commit -m 'Merge branch x'"],
     ["Commit messages follow Conventional Commits.", "git commit -m 'Revert \"feat: x\"'"],
+    ["Never use --no-verify.", "env FOO=1 git commit -m x; export CI=1; git commit -m x"],
+    ["Never use --no-verify.", "export HUSKY=0; unset HUSKY; git commit -m x"],
+    [
+      "Never push.",
+      "sed -i 's/e/git push/' a.md; sed -n '1,3p;/e git push/p' a.md; sed 's/a/e/;s/b/c/g' a.md",
+    ],
+    [
+      "Never push.",
+      "python3 -c \"import subprocess; print(subprocess.check_output(['git', 'log']).decode())\"",
+    ],
+    ["Never push.", "python3 -c 'import base64; print(base64.b64decode(\"YQ==\"))'"],
+    ["Never push.", "node -e 'const m = /v(.*)/.exec(process.version); console.log(\"v\" + m[1])'"],
+    ["Never push.", "perl -ne '$s .= $_; END { print $s }' a.md"],
+    [
+      "Never push.",
+      'awk \'BEGIN { print "a" "b" }\' a.md; awk -F: \'{ s = s " " $1 } END { print s }\' a.md',
+    ],
+    ["Never push.", "python3 -c 'import os,sys; os.system(sys.argv[1])' ls"],
+    ["Never push.", "python3 -m http.server --help; python3 -m json.tool a.json"],
+    [
+      "Never push.",
+      "sqlite3 :memory: 'select 1'; ed -s a.md <<< 'p'; ssh -o StrictHostKeyChecking=no x ls; git grep -On x",
+    ],
   ];
   test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
     expect(await isRefused({ rule, line, files: {} })).toBe(false);
@@ -134,6 +157,32 @@ describe("further ways that are refused", () => {
     ["Do not create new branches.", "git update-ref refs/heads/q HEAD"],
     ["Do not create tags.", "git tag -a v1 -m -l"],
     ["Do not edit `generated/`.", "mkdir -p generated/new"],
+    ["Never use --no-verify.", "export HUSKY=0; git commit -m x"],
+    ["Never use --no-verify.", "export HUSKY=0 && git commit -m x"],
+    ["Never use --no-verify.", "env HUSKY=0 git commit -m x"],
+    ["Never use --no-verify.", "HUSKY=0; export HUSKY; git commit -m x"],
+    ["Never use --no-verify.", "declare -x HUSKY=0; git commit -m x"],
+    ["Never use --no-verify.", "set -a; HUSKY=0; git commit -m x"],
+    ["Never use --no-verify.", "cross-env HUSKY=0 git commit -m x"],
+    ["Never push.", "sed -n '1s/.*/git push/e' f"],
+    ["Never push.", "sed 's/x/git push/ge;p' f"],
+    ["Never push.", "sed 1e f"],
+    ["Never push.", "ed <<< '!git push'"],
+    ["Never push.", "sqlite3 :memory: '.shell git push'"],
+    ["Never push.", "echo '.system git push' | sqlite3"],
+    ["Never push.", "ssh -o ProxyCommand='git push' x"],
+    ["Never push.", "ssh -oProxyCommand='git push' x"],
+    ["Never push.", "git grep -O'git push' x"],
+    [
+      "Never push.",
+      "python3 -c \"exec(__import__('base64').b64decode('aW1wb3J0IG9zOyBvcy5zeXN0ZW0oJ2dpdCBwdXNoJyk='))\"",
+    ],
+    ["Never push.", 'perl -e \'$a="git pu"; $a.="sh"; system($a)\''],
+    ["Never push.", 'awk \'BEGIN{c="git pu" "sh"; system(c)}\''],
+    [
+      "Never push.",
+      'node -e \'const c = ["git","pu"+"sh"].join(" "); require("child_process").execSync(c)\'',
+    ],
   ];
   test.each(cases.map(([rule, line]) => ({ rule, line })))("$rule $line", async ({ rule, line }) => {
     expect(await isRefused({ rule, line, files: {} })).toBe(true);
@@ -161,5 +210,17 @@ test("a program that is run by a link to a file of another name is refused by ei
   ];
   const missed: string[] = [];
   for (const [rule, line] of lines) if (!(await isRefused({ rule, line, files: {} }))) missed.push(line);
+  expect(missed).toEqual([]);
+});
+
+test("scripts that a runner or a module option names are read, too", async () => {
+  const files = {
+    "deploy.mjs": 'import { $ } from "bun";\nawait $`git push`;\n',
+    "conftest.py": "import os\nos.system('git push')\n",
+    "tool/__main__.py": "import os\nos.system('git push')\n",
+  };
+  const missed: string[] = [];
+  for (const line of ["bun run deploy.mjs", "bun run ./deploy.mjs", "python3 -m conftest", "python3 -m tool"])
+    if (!(await isRefused({ rule: "Never push.", line, files }))) missed.push(line);
   expect(missed).toEqual([]);
 });

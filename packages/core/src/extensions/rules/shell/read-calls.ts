@@ -24,7 +24,7 @@ export interface SeenCall {
   cwd: string;
   /** The words of the programs that start it, such as `uv run`. */
   behind: readonly string[];
-  /** `NAME=value` before it. */
+  /** `NAME=value` before it, or exported before. */
   assignments: readonly string[];
   stdin?: string | undefined;
   /** The files that redirections write and read; absolute. */
@@ -88,6 +88,9 @@ class CallReader implements Expansion {
   private readonly variables = new Map<string, readonly string[]>();
   /** Names that `declare -n` makes stand for others. */
   private readonly references = new Map<string, string>();
+  /** Names of variables that the line exports. */
+  private readonly exported = new Set<string>();
+  private exportsAll = false;
   private readonly functions = new Map<string, SyntaxNode>();
   private readonly aliases = new Map<string, string>();
   private readonly gitAliases = new Map<string, string>();
@@ -138,6 +141,7 @@ class CallReader implements Expansion {
   }
 
   assign(name: string, values: readonly string[]): void {
+    if (this.exportsAll) this.exported.add(name);
     const earlier = this.conditions > 0 ? (this.variables.get(name) ?? []) : [];
     this.variables.set(name, [...new Set([...earlier, ...values])].slice(0, MAX_ALTERNATIVES));
   }
@@ -175,6 +179,9 @@ class CallReader implements Expansion {
         return [""];
       case "declaration_command":
         return this.runDeclaration(node, context);
+      case "unset_command":
+        for (const { text } of node.children) this.exported.delete(text);
+        return [""];
       case "function_definition":
         this.defineFunction(node);
         return [""];
@@ -262,7 +269,11 @@ class CallReader implements Expansion {
   private runDeclaration(node: SyntaxNode, context: Context): readonly string[] {
     const [program, ...rest] = node.children;
     for (const child of rest) if (child.kind === "variable_assignment") this.runAssignment(child);
-    if (rest.some(({ text }) => /^-[a-zA-Z]*n/.test(text)))
+    if (program?.text === "export" || rest.some(({ text }) => /^-[a-zA-Z]*x/.test(text)))
+      for (const { kind, text } of rest)
+        if (kind === "variable_assignment" || kind === "variable_name")
+          this.exported.add(text.split("=", 1)[0] ?? "");
+    if (program?.text !== "export" && rest.some(({ text }) => /^-[a-zA-Z]*n/.test(text)))
       for (const child of rest)
         for (const assignment of child.kind === "variable_assignment" ? toAssignments(child, this) : []) {
           const [name = "", target = ""] = assignment.split("=");
@@ -520,6 +531,7 @@ class CallReader implements Expansion {
     if ("script" in inner) return this.runScript(inner.script, inner.args, context);
     if ("code" in inner) {
       this.addCode(inner.code, context);
+      if (inner.isInline && runsComputedText(inner.code)) this.isHidden = true;
       return [HIDDEN];
     }
     if ("codeFile" in inner) {
@@ -529,6 +541,11 @@ class CallReader implements Expansion {
     }
     if ("inputCode" in inner) {
       this.addCode(context.stdin ?? "", context);
+      return [UNKNOWN];
+    }
+    if ("inputLines" in inner) {
+      for (const [, line = ""] of (context.stdin ?? "").matchAll(inner.inputLines))
+        this.runLine(line, { ...context, stdin: undefined });
       return [UNKNOWN];
     }
     if ("stdin" in inner)
@@ -680,8 +697,9 @@ class CallReader implements Expansion {
         const [, name, value] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
         if (name !== undefined && value !== undefined) this.aliases.set(name, value);
       }
-    } else if (program === "set" && args.includes("--"))
-      this.setArguments(args.slice(args.indexOf("--") + 1));
+    } else if (program === "set" && /^-[a-z]*a|^allexport$/.test(args.find((word) => word !== "-o") ?? ""))
+      this.exportsAll = true;
+    else if (program === "set" && args.includes("--")) this.setArguments(args.slice(args.indexOf("--") + 1));
     else if (program === "read") this.readInto(operands, context.stdin);
     else if (program === "mapfile" || program === "readarray")
       this.variables.set(operands.at(-1) ?? "MAPFILE", [
@@ -788,11 +806,14 @@ class CallReader implements Expansion {
     { behind = [], assignments = [], writes = [], reads = [], stdin }: Context,
   ): void {
     const [program = "", ...args] = words;
+    const exported = [...this.exported].flatMap((name) =>
+      (this.valuesOf(name) ?? []).map((value) => `${name}=${value}`),
+    );
     this.calls.push({
       words: [toProgram(program), ...args],
       cwd: this.cwd,
       behind,
-      assignments,
+      assignments: [...exported, ...assignments],
       writes,
       reads,
       ...(stdin !== undefined && { stdin }),
@@ -861,6 +882,18 @@ function isStatement({ kind }: SyntaxNode): boolean {
     !NOT_STATEMENTS.test(kind) &&
     !/^(?:if|then|else|fi|do|done|for|in|while|until|case|esac|function|select)$/.test(kind)
   );
+}
+
+/** Calls that run a text which is not written in their parentheses. */
+const RUNS_VALUE =
+  /(?:(?<![.\w$])(?:exec|eval|system|popen|compile|Function)|\bos\.(?:system|popen|exec\w*|spawn\w*)|\bsubprocess\.(?:run|call|check_call|check_output|getoutput|getstatusoutput|Popen)|\b(?:child_process["']?\)?|cp)\.exec|\b(?:exec|execFile|spawn)Sync|\b(?:execFile|spawn|shell_exec|passthru|proc_open|IO\.popen))(?:\s*\(|\s+(?=\$))[\s([]*(?=[\w$@])(?![bBrRuUfF]{1,2}["'])|"\s*\|\s*getline|\b\w+\s*\|\s*getline/;
+/** Ways to decode text or to put it together from pieces. */
+const COMPUTES =
+  /base64|b64|b32|b85|a85|fromhex|unhexlify|\batob\b|["']hex["']|codecs\.|rot_?13|zlib|gzip|marshal|\bchr\s*\(|fromCharCode|fromCodePoint|\bu?n?pack\b|["']\s*\.join\(|\.join\(\s*["']|\bjoin\s*\(?\s*["']|\breversed?\b|\[::-1\]|\.=|["']\s*[+.]\s*["'$\w]|[$\w]\s*\+\s*["']|"[^"\n]*"[ \t]+"[^"\n]*"|\btr\/|translate\(/;
+
+/** True for code that decodes or assembles a text and runs it, so that nobody can see what it runs. */
+function runsComputedText(code: string): boolean {
+  return RUNS_VALUE.test(code) && COMPUTES.test(code);
 }
 
 const STARTS_PROGRAMS =

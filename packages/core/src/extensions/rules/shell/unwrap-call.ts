@@ -1,4 +1,6 @@
 import { toProgram } from "../match-command.ts";
+import { listSedCommands, type SedCommand } from "./sed-commands.ts";
+import { HIDDEN } from "./text-value.ts";
 
 /** What a call runs in turn: another call, or a line of a shell. */
 export type Inner =
@@ -18,11 +20,13 @@ export type Inner =
       separator?: string | undefined;
     }
   /** Code of another language. */
-  | { code: string }
+  | { code: string; isInline?: true }
   /** A file has such code. */
   | { codeFile: string }
   /** The standard input is such code. */
-  | { inputCode: true };
+  | { inputCode: true }
+  /** The standard input has lines for a shell: what the first group of the pattern matches. */
+  | { inputLines: RegExp };
 
 /** Options of a program that take the next word. */
 type ValueOptions = RegExp;
@@ -152,27 +156,24 @@ export function unwrapCall(words: readonly string[]): Inner[] {
       /^(?:-[wrmMSNpcL]|--(?:warmup|runs|min-runs|max-runs|prepare|cleanup|setup))$/,
     ).map((line) => ({ line }));
   if (program === "flock") return unwrapFlock(args);
-  if (program === "ssh")
-    return [
-      {
-        line: skipOptions(args, /^-[bcDEeFIiJLlmOopQRSWw]$/)
-          .slice(1)
-          .join(" "),
-      },
-    ];
+  if (program === "ssh" || program === "scp" || program === "sftp") return unwrapSsh(program, args);
   if (program === "xargs") return unwrapXargs(args);
   if (program === "find" || program === "fd" || program === "fdfind") return unwrapFind(args);
   if (program === "tmux" || program === "screen") return unwrapTerminal(args);
   if (program === "at" || program === "batch") return [{ stdin: true }];
   if (program === "vim" || program === "vi" || program === "nvim" || program === "ex")
-    return editorLines(args);
-  if (program === "sed")
-    return args.flatMap((word) =>
-      [...word.matchAll(/(?:^|[;}\n])\s*\d*e (.+)$/g)].map(([, line = ""]) => ({ line })),
-    );
+    return [...editorLines(args), { inputLines: EDITOR_COMMAND }];
+  if (program === "ed") return [{ inputLines: EDITOR_COMMAND }];
+  const shellCommand = Object.hasOwn(SHELL_COMMANDS, program) ? SHELL_COMMANDS[program] : undefined;
+  if (shellCommand)
+    return [
+      ...args.flatMap((word) => [...word.matchAll(shellCommand)].map(([, line = ""]) => ({ line }))),
+      { inputLines: shellCommand },
+    ];
+  if (program === "sed" || program === "gsed") return listSedCommands(args).flatMap(unwrapSedCommand);
   if (program === "awk" || program === "gawk" || program === "mawk")
     return args.map((code, index) =>
-      /^(?:-f|--file)$/.test(args[index - 1] ?? "") ? { codeFile: code } : { code },
+      /^(?:-f|--file)$/.test(args[index - 1] ?? "") ? { codeFile: code } : { code, isInline: true },
     );
   if (program === "rake") return [{ codeFile: "Rakefile" }];
   if (program === "invoke" || program === "inv" || program === "fab")
@@ -186,9 +187,16 @@ export function unwrapCall(words: readonly string[]): Inner[] {
     found.push({ inputCode: true });
   const evaluates = Object.hasOwn(INTERPRETERS, program) ? INTERPRETERS[program] : undefined;
   const at = evaluates ? args.findIndex((word) => evaluates.test(word)) : -1;
-  if (at >= 0) found.push({ code: args[at + 1] ?? "" });
-  else if (evaluates) {
-    const file = args.find((word) => !word.startsWith("-"));
+  const module = /^(?:python|pypy)\d?$/.test(program)
+    ? args.findIndex((word) => /^-[A-Za-z]*m$/.test(word))
+    : -1;
+  if (at >= 0) found.push({ code: args[at + 1] ?? "", isInline: true });
+  else if (module >= 0) {
+    const path = (args[module + 1] ?? "").replaceAll(".", "/");
+    for (const script of [`${path}.py`, `${path}/__main__.py`]) found.push({ script, args: [] });
+  } else if (evaluates) {
+    const own = /^(?:bun|deno)$/.test(program) && args[0] === "run" ? args.slice(1) : args;
+    const file = own.find((word) => !word.startsWith("-"));
     const manager = /(?:^|\/)(npm|npx|yarn|pnpm|bun)(?:-cli)?(?:\.c?js)?$/.exec(file ?? "")?.[1];
     if (program === "node" && file !== undefined && manager !== undefined)
       found.push({ words: [manager, ...args.slice(args.indexOf(file) + 1)] });
@@ -220,7 +228,9 @@ function unwrapPlain(
   const call = optionLines(args, /^(?:-c|--call|-S|--split-string)$/);
   if (call.length > 0 && /^(?:npx|env|parallel)$/.test(program)) return call;
   const rest = skipOptions(args, options).slice(own);
-  const words = withoutAssignments(rest[0] === "--" ? rest.slice(1) : rest);
+  const given = rest[0] === "--" ? rest.slice(1) : rest;
+  const words = withoutAssignments(given);
+  const assigned = given.slice(0, given.length - words.length);
   if (program === "parallel")
     return [
       {
@@ -233,7 +243,43 @@ function unwrapPlain(
   if (program === "watch") return [{ line: words.join(" ") }];
   return words.length === 0
     ? []
-    : [{ words: withoutVersion(words), ...(/^(?:npx|bunx|pnpx|uvx)$/.test(program) && { behind: program }) }];
+    : [
+        {
+          words: [...assigned, ...withoutVersion(words)],
+          ...(/^(?:npx|bunx|pnpx|uvx)$/.test(program) && { behind: program }),
+        },
+      ];
+}
+
+/** The command on another machine, and those that options make ssh run on this one. */
+function unwrapSsh(program: string, args: readonly string[]): Inner[] {
+  const remote = skipOptions(args, /^-[bcDEeFIiJLlmOopQRSWw]$/).slice(1);
+  const local = args.flatMap(
+    (word) =>
+      /^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand)\s*[=\s]\s*(.+)$/is.exec(word)?.[1] ?? [],
+  );
+  return [...(program === "ssh" ? [remote.join(" ")] : []), ...local].map((line) => ({ line }));
+}
+
+/** In ed and vi, also after a range and a command that takes output: `r !ls`. */
+const EDITOR_COMMAND = /(?:^|\|)[ \t:]*[\d.,$%]*(?:r|w|read|write|silent)?!?[ \t]*!+(.+)$/gm;
+
+/** Commands of interactive programs that run a line of a shell. */
+const SHELL_COMMANDS: Readonly<Record<string, RegExp>> = {
+  sqlite3: /^\s*\.(?:shell|system)\s+(.+)$/gm,
+  psql: /\\!\s*(.+)$/gm,
+  mysql: /(?:^|;)\s*(?:\\!|system)\s+(.+)$/gm,
+  ftp: /^\s*!(.+)$/gm,
+  lftp: /(?:^|;)\s*!(.+)$/gm,
+  gnuplot: /(?:^|;)\s*(?:!|system)\s*(.+)$/gm,
+};
+
+/** What a command of sed runs: the line of `e`, or the text to which `s` with the flag `e` has changed a line. */
+function unwrapSedCommand(command: SedCommand): Inner[] {
+  if (command.name === "e") return [{ line: command.text === "" ? HIDDEN : command.text }];
+  return command.name === "s" && command.flags.includes("e")
+    ? [{ line: command.text }, { line: HIDDEN }]
+    : [];
 }
 
 /** `npm@latest` is npm. */
@@ -285,7 +331,7 @@ function unwrapEnv(args: readonly string[]): Inner[] {
     }
     if (!word.startsWith("-") && !/^\w+=/.test(word)) break;
   }
-  const words = withoutAssignments(skipOptions(args, /^(?:-[uC]|--unset|--chdir)$/));
+  const words = skipOptions(args, /^(?:-[uC]|--unset|--chdir)$/);
   return words.length === 0 ? [] : [{ words }];
 }
 
@@ -393,10 +439,14 @@ function editorLines(args: readonly string[]): Inner[] {
 
 /** Options and configuration of git that run something. */
 function unwrapGit(args: readonly string[]): Inner[] {
+  const pager = args.includes("grep")
+    ? args.flatMap((word) => /^(?:-O|--open-files-in-pager=)(.+)$/.exec(word)?.[1] ?? [])
+    : [];
   const found: Inner[] = optionLines(
     args,
     /^(?:--exec|-x|--upload-pack|--receive-pack|--tree-filter|--msg-filter|--index-filter|--env-filter|--commit-filter|--ext-diff)$/,
   );
+  found.push(...pager.map((line) => ({ line })));
   const configured = args.flatMap(
     (word) =>
       /^(?:core\.(?:editor|pager|sshCommand|fsmonitor|hooksPath)|alias\.[\w-]+|sequence\.editor|diff\.external|credential\.helper|pager\.\w+)=(.*)$/i.exec(
