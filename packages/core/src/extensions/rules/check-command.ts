@@ -87,24 +87,54 @@ function checkGuard(guard: Guard, rule: PlacedRule, checked: Checked): string | 
           : `the branch would be called ${show(name)}`;
       });
     case "dependencies":
-      return first(seen.calls, (call) => {
-        if (addsDependency(call.words)) return describeCall(call);
-        const manifest = [
-          ...call.writes,
-          ...listTouched(call, place)
-            .filter(({ access }) => access === "write")
-            .map(({ path }) => path),
-        ].find((path) => MANIFEST.test(path));
-        const isEdit =
-          call.writes.includes(manifest ?? "") || /^(?:sed|perl|tee|ed|yq)$/.test(call.words[0] ?? "");
-        return manifest !== undefined && isEdit
-          ? `whether ${show(manifest)} gets a dependency cannot be seen; change it with the edit tool`
-          : undefined;
-      });
+      return (
+        first(seen.calls, (call) => {
+          if (addsDependency(call.words)) return describeCall(call);
+          const manifest = [
+            ...call.writes,
+            ...listTouched(call, place)
+              .filter(({ access }) => access === "write")
+              .map(({ path }) => path),
+          ].find((path) => MANIFEST.test(path));
+          const isEdit =
+            call.writes.includes(manifest ?? "") ||
+            /^(?:sed|perl|tee|ed|yq|sponge)$/.test(call.words[0] ?? "") ||
+            isReplacement(call);
+          return manifest !== undefined && isEdit ? unseenDependency(manifest) : undefined;
+        }) ?? findManifestInCode(seen)
+      );
     case "check":
       return undefined;
   }
 }
+
+function unseenDependency(manifest: string): string {
+  return `whether ${show(manifest)} gets a dependency cannot be seen; change it with the edit tool`;
+}
+
+/** True for a file that becomes a manifest, unless it has been one before. */
+function isReplacement({ words }: SeenCall): boolean {
+  const [program = "", ...args] = words;
+  const operands = args.filter((word) => !word.startsWith("-"));
+  return (
+    /^(?:mv|cp|install|ln)$/.test(program) && operands.slice(0, -1).every((path) => !MANIFEST.test(path))
+  );
+}
+
+/** Code that writes the dependencies of a manifest. */
+function findManifestInCode({ code }: SeenLine): string | undefined {
+  for (const text of code) {
+    if (!WRITES_FILE.test(text) || !/ependenc/i.test(text)) continue;
+    const [, name] = MANIFEST_LITERAL.exec(text) ?? [];
+    if (name !== undefined) return unseenDependency(name);
+  }
+  return undefined;
+}
+
+const WRITES_FILE =
+  /writeFile|createWriteStream|outputJson|writeJson|Bun\.write|write_text|File\.write|IO\.write|\.dump\(|open\([^)]*["'][wa]/;
+const MANIFEST_LITERAL =
+  /["'`](?:[^"'`\n]*\/)?(package\.json|pyproject\.toml|Cargo\.toml|composer\.json|Pipfile)["'`]/;
 
 const COMMIT: CommandPattern = { words: ["git", "commit"] };
 
@@ -159,6 +189,10 @@ function concernsBranch(
   if (references.length === 0) return current();
   return references.some((reference) => {
     const target = (reference.split(":").at(-1) ?? "").replace(/^\+/, "").replace(/^refs\/heads\//, "");
+    // All branches that exist on both sides, or that a pattern names.
+    if (/^\+?:$/.test(reference)) return true;
+    if (target.includes("*"))
+      return branches.some((branch) => new Bun.Glob(target.replaceAll("*", "**")).match(branch));
     return (
       !isKnown(target) ||
       isBranch(target) ||
@@ -236,8 +270,8 @@ function followLinks(path: string, links: ReadonlyMap<string, string> = new Map(
 }
 
 const WRITES =
-  /writ|open\(|unlink|remove|rename|\brm|mkdir|copy|save|dump|truncate|append|create|touch|shutil|move/i;
-const READS = /read|open\(|load|cat|slurp|File\.|import|require|source|fetch/i;
+  /writ|(?<![=-])>\s*["']|open\(|unlink|remove|rename|\brm|mkdir|copy|save|dump|truncate|append|create|touch|shutil|move/i;
+const READS = /read|open\(|file\(|text\(|load|cat|slurp|File\.|import|require|source|fetch/i;
 
 /** The paths that a call touches. */
 export function listTouched(
@@ -249,8 +283,10 @@ export function listTouched(
   );
   const toPaths = (paths: readonly string[], access: TouchedPath["access"]) =>
     paths.flatMap((path) => {
-      const absolute = toAbsolutePath(path, call.cwd);
-      return absolute === undefined ? [] : expandPattern(absolute).map((each) => ({ path: each, access }));
+      const absolute = toAbsolutePath(withUnseenName(path), call.cwd);
+      return absolute === undefined
+        ? []
+        : expandPattern(absolute, call.cwd).map((each) => ({ path: each, access }));
     });
   const patched = findPatchedPaths(call.words, {
     stdin: call.stdin,
@@ -258,7 +294,7 @@ export function listTouched(
   });
   const changes = [...written, ...call.writes, ...patched].flatMap((path) => toPaths([path], "write"));
   const created = changes
-    .filter(({ path }) => !existsSync(realPath(path)))
+    .filter(({ path }) => !path.includes(UNSEEN_NAME) && !existsSync(realPath(path)))
     .map(({ path }) => ({ path, access: "create" as const }));
   return [
     ...changes,
@@ -269,11 +305,29 @@ export function listTouched(
   ];
 }
 
+/** Stands for the names in a path of which only the first directories are known. */
+const UNSEEN_NAME = "(unseen)";
+
+/** `generated/…` is below `generated`, whatever follows. */
+function withUnseenName(path: string): string {
+  const at = path.search(/[\uE000\uE001]/);
+  return at < 0 || !path.slice(0, at).includes("/")
+    ? path
+    : `${path.slice(0, path.lastIndexOf("/", at) + 1)}${UNSEEN_NAME}`;
+}
+
 const MAX_MATCHES = 200;
+/** Of the files below a directory, as `find` sees them. */
+const MAX_FOUND = 5_000;
+const MAX_SEARCH_MS = 300;
 
 /** The files that a word such as `gen*` stands for, as the shell would find them; the word itself if there are none. */
-function expandPattern(path: string): string[] {
-  if (!/[*?[]/.test(path) || path.includes("**")) return [path];
+function expandPattern(path: string, cwd: string): string[] {
+  if (!/[*?[]/.test(path)) return [path];
+  const isDeep = path.includes("**");
+  // A search of the whole disk would take too long.
+  if (isDeep && !path.startsWith(`${cwd}/`)) return [path];
+  const end = Date.now() + MAX_SEARCH_MS;
   const literal = path.slice(0, path.search(/[*?[]/));
   const base = literal.slice(0, literal.lastIndexOf("/") + 1);
   const found: string[] = [];
@@ -284,7 +338,7 @@ function expandPattern(path: string): string[] {
       onlyFiles: false,
     })) {
       found.push(join(base, match));
-      if (found.length >= MAX_MATCHES) break;
+      if (found.length >= (isDeep ? MAX_FOUND : MAX_MATCHES) || (isDeep && Date.now() > end)) break;
     }
   } catch {
     return [path]; // The directory does not exist.

@@ -43,6 +43,8 @@ const ADDING: readonly string[] = [
     "jsr add",
     "swift package add-dependency",
     "npm pkg set",
+    "pnpm pkg set",
+    "bun pm pkg set",
     "expo install",
     "ng add",
   ],
@@ -59,7 +61,7 @@ export function addsDependency(words: readonly string[]): boolean {
   const names = found.split(" ");
   const last = names.at(-1) ?? "";
   const rest = call.words.slice(call.words.indexOf(last) + 1);
-  if (found === "npm pkg set")
+  if (found.endsWith("pkg set"))
     return rest.some((word) => /^(?:dev|peer|optional)?dependencies\./i.test(word));
   if (rest.some((word) => /^(?:-g|--global)$/.test(word))) return false;
   return rest.some(

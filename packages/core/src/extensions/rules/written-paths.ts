@@ -1,5 +1,6 @@
 import { basename, isAbsolute, join } from "node:path";
 import { hasOption } from "./match-command.ts";
+import { listSedCommands } from "./shell/sed-commands.ts";
 import { isKnown } from "./shell/text-value.ts";
 
 /** What a call writes, creates, removes or reads, as far as its words say it; paths are as written. */
@@ -63,7 +64,7 @@ const REWRITERS: Readonly<Record<string, readonly string[]>> = {
   rustfmt: [],
 };
 /** Options whose value is a file that is written. */
-const OUTPUT = /^(?:-o|-O|-out|--output|--out|--out-?file|--outfile|--output-document|-of)$/;
+const OUTPUT = /^(?:-o|-O|-out|--output|--out|--out-?file|--output-document|-of|--out-?dir)$/i;
 /** Programs whose words are no files. */
 const NO_FILES: ReadonlySet<string> = new Set([
   "echo",
@@ -108,11 +109,19 @@ export function findTouchedPaths(
         ? []
         : [args[index + 1] ?? ""];
   });
+  outputs.push(...(/^g?sed$/.test(program) ? listSedCommands(args).flatMap(({ file }) => file ?? []) : []));
   const read = NO_FILES.has(program)
-    ? []
+    ? args.flatMap((word, index) =>
+        word.startsWith("--env-file=")
+          ? word.slice("--env-file=".length)
+          : args[index - 1] === "--env-file"
+            ? word
+            : [],
+      )
     : [
         ...(NEVER_READ.has(program) ? [] : operands),
         ...args.filter((word) => /^-.*=./.test(word)).map((word) => word.slice(word.indexOf("=") + 1)),
+        ...args.flatMap((word) => toSentFile(program, word)),
       ];
   if (program === "git") return findGitPaths(args, operands, isDirectory);
   if (REMOVERS.has(program)) return { written: outputs, removed: operands, read: [] };
@@ -175,6 +184,16 @@ export function findTouchedPaths(
   return { written: outputs, removed: [], read };
 }
 
+/** The file of a word such as `@data.json`, which a program reads; curl also takes it behind the name of a field. */
+function toSentFile(program: string, word: string): string[] {
+  const pattern =
+    program === "curl"
+      ? /^(?:-[A-Za-z]+|--[\w-]+=)?(?:[^@=<]*=)?[@<]([^;]+)/
+      : /^(?:[\w.-]+[:=]{1,2})?@(.+)$/;
+  const file = pattern.exec(word)?.[1];
+  return file === undefined ? [] : [file];
+}
+
 /** What `find -delete` removes: with a condition, some of what is below. */
 function findDeleted(args: readonly string[], operands: readonly string[]): TouchedPaths {
   if (!args.includes("-delete")) return { written: [], removed: [], read: operands };
@@ -183,7 +202,18 @@ function findDeleted(args: readonly string[], operands: readonly string[]): Touc
   const isAll = !args.some((word) =>
     /^-(?:i?name|i?path|i?regex|type|newer|size|[mac]time|empty)$/.test(word),
   );
-  return { written: places, removed: isAll ? places : [], read: places };
+  const names = args.flatMap((word, index) => {
+    const value = args[index + 1] ?? "";
+    return word === "-name" ? value : word === "-iname" ? toAnyCase(value) : [];
+  });
+  const isOther = args.some((word) => /^-(?:not|o|or|i?path|i?regex|prune)$|^!$/.test(word));
+  // Where other conditions decide, the names alone do not say what is removed.
+  const found = isOther || isAll ? [] : places.map((place) => join(place, "**", names[0] ?? "*"));
+  return { written: [...places, ...found], removed: isAll ? places : [], read: places };
+}
+
+function toAnyCase(pattern: string): string {
+  return pattern.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`);
 }
 
 /** The operands of an editor of streams without its program. */

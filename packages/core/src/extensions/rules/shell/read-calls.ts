@@ -154,8 +154,11 @@ class CallReader implements Expansion {
       writes: [],
       reads: [],
     });
-    const file = /^\$\(\s*<\s*(\S+)\s*\)$/.exec(node.text)?.[1];
-    return file === undefined ? printed : [this.readText(file) ?? UNKNOWN];
+    const file = /^(?:\$\(|`)\s*<\s*(\S+)\s*[)`]$/.exec(node.text)?.[1]?.replace(/["'\\]/g, "");
+    if (file === undefined) return printed;
+    // It prints the file, as cat does.
+    this.emit(["cat", file], this.context);
+    return [this.readText(file) ?? UNKNOWN];
   }
 
   // --- Statements
