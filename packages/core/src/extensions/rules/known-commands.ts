@@ -184,7 +184,7 @@ export const WORDED_ACTIONS: readonly (readonly [RegExp, readonly CommandPattern
     [call("git reset", "--hard"), call("git restore"), call("git checkout", "--"), call("git clean")],
   ],
   [
-    /^(?:skip|bypass|disable|circumvent|ignore|work around|evade) (?:the |any )?(?:git |pre-commit |commit |pre-push |husky )*(?:hooks?|checks|verification)$/,
+    /^(?:skip|bypass|disable|circumvent|ignore|work around|evade) (?:the |any )?(?:git |pre-commit |commit |pre-push |husky )*(?:hooks?|checks|verification)(?: (?:with|using|via|through|by (?:using|passing|adding)) (?:the )?(?:git commit )?(?:--no-verify|-n|husky=0)(?: (?:flag|option|switch))?)?$/,
     SKIPPED_HOOKS,
   ],
   [

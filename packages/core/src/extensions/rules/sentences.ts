@@ -49,13 +49,16 @@ function lastClause(text: string): string {
   return clean.slice(clean.search(/[^.!?]*$/)).trim() || clean.trim();
 }
 
+/** Control characters that no text needs. */
+const INVISIBLE = /(?![\t\n])\p{Cc}/gu;
+
 function readBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let current: Block | undefined;
   let heading = "";
   let fence: string | undefined;
   let isComment = false;
-  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  const lines = Bun.stripANSI(text).replace(/\r\n?/g, "\n").replace(INVISIBLE, "").split("\n");
   const frontMatterEnd = lines[0] === "---" ? lines.indexOf("---", 1) : -1;
   for (const [index, raw] of lines.entries()) {
     const line = index + 1;

@@ -32,6 +32,18 @@ test("a typographic apostrophe is one", () => {
   expect(guardsOf("Don’t push.").join("")).not.toBe("");
 });
 
+test("escape sequences of terminals around a sentence do not hide it", () => {
+  expect(guardsOf("\u001b[31mNever use `sudo`.\u001b[0m\u0007")).toEqual(guardsOf("Never use `sudo`."));
+  expect(guardsOf("Never use `sudo`.").join("")).not.toBe("");
+});
+
+test("the option with which hooks are skipped may follow them", () => {
+  const expected = guardsOf("Never bypass pre-commit hooks.");
+  expect(expected.join("")).not.toBe("");
+  expect(guardsOf("Never bypass pre-commit hooks with --no-verify.")).toEqual(expected);
+  expect(guardsOf("Do not skip hooks by using the `--no-verify` flag.")).toEqual(expected);
+});
+
 describe("what leaves a doubt is not enforced, with the reason", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["Should I never push?", "it is a question"],
