@@ -145,20 +145,17 @@ export class Journal {
   }
 }
 
-/** What came from outside; hashes are no secrets. */
+/** Every text of a line as the session shows it; hashes are no secrets. */
 function redactLine(line: RecordLine, redactor: Redactor): RecordLine {
   switch (line.t) {
-    case "open":
-      return { ...line, settings: redactor.redact(line.settings) };
-    case "get":
-    case "ret":
-    case "ev":
-    case "set":
-      return { ...line, v: redactor.redact(line.v) };
-    case "cb":
-    case "do":
-      return { ...line, a: redactor.redact(line.a) };
-    default:
+    case "out":
+    case "end":
       return line;
+    case "call":
+      return { ...line, f: redactor.redact(line.f) };
+    case "cb":
+      return { ...line, f: redactor.redact(line.f), a: redactor.redact(line.a) };
+    default:
+      return redactor.redact(line);
   }
 }

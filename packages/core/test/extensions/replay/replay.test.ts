@@ -1,28 +1,40 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { AgentEvent, AgentLoopConfig } from "../../../src/agent/types.ts";
 import { hashEvent, UNHASHED_FIELDS } from "../../../src/extensions/replay/event-hash.ts";
 import { RecordError, replaySession } from "../../../src/extensions/replay/index.ts";
+import { Journal } from "../../../src/extensions/replay/journal.ts";
 import { SessionRecorder } from "../../../src/extensions/replay/recorder.ts";
 import { resolvePaths, sessionRecordPath } from "../../../src/infrastructure/diligent-dir.ts";
+import { SecretRedactor } from "../../../src/infrastructure/text/secret-redactor.ts";
 import { createScriptedStream, parseScript, scriptedModel } from "../../../src/provider/scripted.ts";
 import { SessionManager } from "../../../src/session/manager.ts";
+import type { Tool } from "../../../src/tool/types.ts";
 import { replayGeneratedSession } from "../../support/generated-session.ts";
 import { makeTempDir } from "../../support/temp-dir.ts";
 
 const TURNS = [{ text: "One." }, { text: "Two.", chunkDelayMs: 5, chunkChars: 1 }, { text: "Three." }];
 
+interface RecordedRun {
+  maxBytes?: number;
+  turns?: object[];
+  tools?: Tool[];
+  redactor?: SecretRedactor;
+}
+
 /** A recorded session of two prompts, and where its files are. */
-async function recordSession({ maxBytes }: { maxBytes?: number } = {}) {
+async function recordSession({ maxBytes, turns = TURNS, tools = [], redactor }: RecordedRun = {}) {
   const cwd = makeTempDir();
   const paths = resolvePaths(cwd);
-  const script = parseScript(JSON.stringify({ version: 1, turns: TURNS }), "script.json");
+  const script = parseScript(JSON.stringify({ version: 1, turns }), "script.json");
   const agentConfig: AgentLoopConfig = {
     model: scriptedModel("script.json", script),
     streamFunction: createScriptedStream(script),
     systemPrompt: "Be brief.",
-    tools: [],
+    tools,
+    redactor,
   };
   const path = join(paths.sessions, "20260101000000-abcdef.jsonl");
   const recorder = new SessionRecorder({ path: sessionRecordPath(path), maxBytes });
@@ -135,6 +147,57 @@ describe("replaySession()", () => {
     const [replay] = await replaySession(path);
     expect(replay).toMatchObject({ incomplete: "it has reached 1500 bytes" });
     expect(replay?.difference).toBeUndefined();
+  });
+});
+
+// Joined, so that no scanner takes this file for one with a real key.
+const TOKEN = ["ghp", "_u7Vb2Nw9Xc4Zq1LsT6yR8eW3qA5sD0fGh2Jk"].join("");
+
+describe("secrets in a record", () => {
+  const redactor = () =>
+    new SecretRedactor([{ value: TOKEN, placeholder: "[secret github-token 3f9a2c71]" }]);
+  const turns = [
+    { text: "Looking.", toolCalls: [{ id: "call_1", name: "look", input: {} }] },
+    { text: "Done." },
+  ];
+  const look = (execute: Tool["execute"]): Tool => ({
+    name: "look",
+    description: "Looks.",
+    parameters: z.object({}),
+    readOnly: true,
+    approval: () => undefined,
+    execute,
+  });
+  const record = async (execute: Tool["execute"]) => {
+    const recorded = await recordSession({
+      turns: [...turns, { text: "Three." }],
+      tools: [look(execute)],
+      redactor: redactor(),
+    });
+    const [replay] = await replaySession(recorded.path);
+    return { text: readFileSync(recorded.record, "utf8"), difference: replay?.difference };
+  };
+
+  test("the text of a tool's error is masked, and the session replays equal", async () => {
+    const { text, difference } = await record(async () => {
+      throw new Error(`no such file; did you mean f-${TOKEN}.txt?`);
+    });
+    expect(text).toContain("f-[secret github-token 3f9a2c71].txt");
+    expect(text).not.toContain(TOKEN);
+    expect(difference).toBeUndefined();
+  });
+
+  test("names of calls and states, locations and reasons are masked", () => {
+    const path = join(makeTempDir(), "record.jsonl");
+    const journal = new Journal({ path, redactor: redactor(), onStop: () => {} });
+    journal.write({ t: "call", n: 1, f: `execute:${TOKEN}` });
+    journal.write({ t: "cb", n: 1, f: `cb ${TOKEN}`, a: TOKEN });
+    journal.write({ t: "get", f: `parse:${TOKEN}`, v: [] });
+    journal.set(`findOther:${TOKEN}`, TOKEN);
+    journal.stop(`${TOKEN} is full`);
+    const lines = readFileSync(path, "utf8");
+    expect(lines).not.toContain(TOKEN);
+    expect(lines.match(/\[secret github-token 3f9a2c71\]/g)).toHaveLength(7);
   });
 });
 
