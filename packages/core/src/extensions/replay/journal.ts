@@ -154,8 +154,13 @@ function redactLine(line: RecordLine, redactor: Redactor): RecordLine {
     case "call":
       return { ...line, f: redactor.redact(line.f) };
     case "cb":
-      return { ...line, f: redactor.redact(line.f), a: redactor.redact(line.a) };
+      return { ...line, f: redactor.redact(line.f), a: redactArgument(line, redactor) };
     default:
       return redactor.redact(line);
   }
+}
+
+/** An update is unfinished: the session holds back its end while that may be the beginning of a secret. */
+function redactArgument({ f, a }: { f: string; a?: unknown }, redactor: Redactor): unknown {
+  return f === "update" && typeof a === "string" ? redactor.redactPart(a) : redactor.redact(a);
 }

@@ -187,6 +187,18 @@ describe("secrets in a record", () => {
     expect(difference).toBeUndefined();
   });
 
+  test("the end of a live update is held back while it may be the beginning of a secret", async () => {
+    const start = TOKEN.slice(0, 24);
+    const { text, difference } = await record(async (_, context) => {
+      context.onUpdate?.(`building ${start}`);
+      context.onUpdate?.(`building ${start}${TOKEN.slice(24)} done`);
+      return { output: "Done." };
+    });
+    expect(text).toContain("building [secret github-token 3f9a2c71] done");
+    expect(text).not.toContain(start);
+    expect(difference).toBeUndefined();
+  });
+
   test("names of calls and states, locations and reasons are masked", () => {
     const path = join(makeTempDir(), "record.jsonl");
     const journal = new Journal({ path, redactor: redactor(), onStop: () => {} });
