@@ -12,7 +12,11 @@ import type { SystemPromptSections } from "../config/system-prompt.ts";
 import type { AgentDefinition } from "../extensions/agents/definition.ts";
 import { type SessionRole, toSessionRole } from "../extensions/agents/session-role.ts";
 import type { SessionRecorder } from "../extensions/replay/recorder.ts";
-import { MASKED_ENTRY_TYPE, MaskReporter } from "../extensions/secrets/mask-reporter.ts";
+import {
+  MASKED_ENTRY_TYPE,
+  MaskReporter,
+  readPlaceholderLists,
+} from "../extensions/secrets/mask-reporter.ts";
 import {
   type DiligentPaths,
   ensureDiligentDir,
@@ -207,7 +211,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
   const paths = resolvePaths(root);
   const { redactor } = options;
   const earlier = await findEarlier(paths.sessions, options);
-  for (const entry of earlier?.file.entries ?? []) redactor.continueFrom(JSON.stringify(entry));
+  const masked = readPlaceholderLists(earlier?.file.entries ?? []);
+  if (masked) redactor.continueFrom(masked);
   const choice = await openSessionModel(options, earlier);
   const { model, streamFunction, fallback } = choice;
   const conditions = await conditionsFor(choice, options);
@@ -368,9 +373,11 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
       ...(isSaved && !options.child ? [createUseCounter(prompt)] : []),
       new MaskReporter(
         () => opened?.branches.entries,
+        redactor,
         (masked) => {
           opened?.appendCustom(MASKED_ENTRY_TYPE, masked);
-          opened?.report({ type: "masked", ...masked });
+          const { count, kinds } = masked;
+          if (count > 0) opened?.report({ type: "masked", count, kinds });
         },
       ),
     ]),

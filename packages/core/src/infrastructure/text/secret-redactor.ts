@@ -16,6 +16,14 @@ export interface SecretFinder {
   isSecret(value: string): boolean;
 }
 
+/** Placeholders of a session. */
+export interface PlaceholderLists {
+  /** Those that have replaced something in its texts. */
+  issued: Iterable<string>;
+  /** Those that a text from elsewhere has contained. */
+  foreign: Iterable<string>;
+}
+
 /** A place in a text where a placeholder stands for a part of it. */
 export interface MaskedPart {
   placeholder: string;
@@ -83,7 +91,7 @@ export function mayContainKey(text: string): boolean {
 }
 
 // Nobody can make up its code.
-const CODED_PLACEHOLDER = /\[secret [\w-]{1,60} [0-9a-f]{8}\]/g;
+const CODED_PLACEHOLDER = /^\[secret [\w-]{1,60} [0-9a-f]{8}\]$/;
 const PLACEHOLDER = /\[(?:secret|key of|value of) [^\]\n]{1,100}\]/g;
 
 /**
@@ -155,11 +163,20 @@ export class SecretRedactor {
     return this.shown;
   }
 
-  /** The placeholders of an earlier text of this session, which another program has masked, stand for known values. */
-  continueFrom(text: string): void {
+  /** All placeholders that texts from elsewhere have named. */
+  get foreignPlaceholders(): ReadonlySet<string> {
+    return this.foreign;
+  }
+
+  /**
+   * Continues an earlier session, which another program has masked: what it has issued stands for known values, and
+   * what it was told from elsewhere is not restored.
+   */
+  continueFrom({ issued, foreign }: PlaceholderLists): void {
+    for (const placeholder of foreign) this.foreign.add(placeholder);
     const values = new Map([...this.placeholders].map(([value, placeholder]) => [placeholder, value]));
-    for (const placeholder of text.match(CODED_PLACEHOLDER) ?? []) {
-      const value = values.get(placeholder);
+    for (const placeholder of issued) {
+      const value = CODED_PLACEHOLDER.test(placeholder) ? values.get(placeholder) : undefined;
       if (value !== undefined) this.show(placeholder, value);
     }
   }
