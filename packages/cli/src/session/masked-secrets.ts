@@ -5,12 +5,18 @@ const PLACEHOLDER = /\[(?:secret [\w-]+ [0-9a-f]{8}|key of [^\]\n]{1,100}|value 
 const MAX_PLACES = 5;
 const MAX_PLACE_COLUMNS = 60;
 
+interface MaskedView {
+  mask?: boolean | undefined;
+  /** False for a placeholder that is only text, as in a file that somebody else wrote. */
+  isIssued(placeholder: string): boolean;
+}
+
 /** Lines that say which secrets a conversation has as placeholders, and where. */
 export function describeMasked(
   path: readonly SessionEntry[],
-  { mask = true }: { mask?: boolean | undefined } = {},
+  { mask = true, isIssued }: MaskedView,
 ): string[] {
-  const places = findPlaces(path);
+  const places = findPlaces(path, isIssued);
   const setting = mask ? [] : ["secrets.mask is false: only configured keys are masked.", ""];
   if (places.size === 0) return [...setting, "Nothing was masked in this conversation."];
   const lines = [...places].flatMap(([placeholder, all]) => {
@@ -27,7 +33,7 @@ export function describeMasked(
   ];
 }
 
-function findPlaces(path: readonly SessionEntry[]): Map<string, string[]> {
+function findPlaces(path: readonly SessionEntry[], isIssued: MaskedView["isIssued"]): Map<string, string[]> {
   const calls = new Map<string, string>();
   const places = new Map<string, string[]>();
   for (const entry of path) {
@@ -35,6 +41,7 @@ function findPlaces(path: readonly SessionEntry[]): Map<string, string[]> {
       for (const { id, name, input } of toolCallsOf(entry.message)) calls.set(id, describeCall(name, input));
     const found = new Set(JSON.stringify(entry).match(PLACEHOLDER));
     for (const placeholder of found) {
+      if (!isIssued(placeholder)) continue;
       const place = describePlace(entry, calls);
       const known = places.get(placeholder) ?? [];
       if (!known.includes(place)) places.set(placeholder, [...known, place]);

@@ -18,6 +18,7 @@ export { ConfigError } from "../config/errors.ts";
 export { type LoadedConfig, type LoadOptions, loadDiligentConfig } from "../config/loader.ts";
 export type { DiligentConfig, PermissionRule } from "../config/schema.ts";
 export type { CheckKind, CheckRecord } from "../extensions/evidence/types.ts";
+export { readPlaceholderLists } from "../extensions/secrets/mask-reporter.ts";
 export type { ExtensionRenderer } from "../harness/types.ts";
 export { resolvePaths } from "../infrastructure/diligent-dir.ts";
 export { appendInputHistory, type InputHistoryEntry } from "../infrastructure/fs/input-history.ts";
