@@ -214,7 +214,10 @@ async function* streamPrompts(
 
 /** Piped input comes from others: a command is only what the arguments begin with. */
 async function expandPrompt(prompt: string, { opened, watch, words }: RunDeps) {
-  if (words.trim() === "") return { content: prompt, notes: [], model: undefined };
+  if (words.trim() === "") {
+    opened.redactor.noteForeign(prompt);
+    return { content: prompt, notes: [], model: undefined };
+  }
   const before = prompt.slice(0, prompt.length - words.length);
   return expandToContent(words, { opened, signal: watch.stop, before, source: "given" });
 }

@@ -33,6 +33,7 @@ export async function expandToContent(
   line: string,
   { opened, signal, before = "", source }: ExpandOptions,
 ): Promise<PromptToSend | Extract<ExpandedLine, { kind: "output" }>> {
+  opened.redactor.noteForeign(before);
   const expanded = await opened.expandLine(line, signal);
   if (expanded?.kind === "output") return expanded;
   const { text, model, mentions: fromCommand = [] } = expanded ?? { text: line };
@@ -45,6 +46,7 @@ export async function expandToContent(
   const own = mayMention ? findMentions(line) : [];
   const content = await attachFiles(before + text, {
     ...place,
+    redactor: opened.redactor,
     mentions: source === "typed" ? own : [],
     commandMentions: source === "given" ? [...own, ...fromCommand] : fromCommand,
     // Only reached by what is typed: everything else mentions files of the project at most.

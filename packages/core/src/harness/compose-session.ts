@@ -322,6 +322,8 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
     ],
     onInstructions: (found) => instructions.usePrompt(found),
   });
+  // The project's instructions and skills are part of it.
+  redactor.noteForeign(prompt.current.systemPrompt);
   const services = openServices(options, {
     sessionId,
     tools,
@@ -360,7 +362,11 @@ export async function composeSession(options: SessionOptions): Promise<ComposedS
         { cwd, config, model, ...limits, providers: providersOf(options.extensions) },
         services.wrap,
       ),
-      buildSystemPrompt: prompt.renew,
+      async buildSystemPrompt() {
+        const systemPrompt = await prompt.renew();
+        redactor.noteForeign(systemPrompt);
+        return systemPrompt;
+      },
     },
     nudgeInterval: config.knowledge?.nudgeInterval,
     takeNotes: () => [

@@ -449,7 +449,10 @@ export class ProjectHarness implements Harness {
       expandLine: async (text, signal) => {
         const { commands, untrustedCommands: untrusted } = this;
         if (commands.length + untrusted.length === 0) return undefined;
-        return expandLine(text, { commands, untrusted, session: composed.scope, signal });
+        const expanded = await expandLine(text, { commands, untrusted, session: composed.scope, signal });
+        // The text of a skill or of a command's file is not the user's.
+        if (expanded?.kind === "prompt") composed.redactor.noteForeign(expanded.text);
+        return expanded;
       },
       gitBranch: readGitBranch(root),
       chosen: {},

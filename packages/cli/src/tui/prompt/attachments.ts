@@ -9,7 +9,7 @@ import {
   readPromptImage,
   systemErrorText,
 } from "@diligent/core/interactive";
-import type { ContentBlock, ToolResult } from "@diligent/core/run";
+import type { ContentBlock, SecretRedactor, ToolResult } from "@diligent/core/run";
 import { describeError } from "../../errors.ts";
 import { fence } from "../../text/format.ts";
 import { toSingleLine } from "../../text/terminal-text.ts";
@@ -140,6 +140,8 @@ interface AttachOptions extends MentionLocation {
   commandMentions?: readonly string[] | undefined;
   /** Reads what is not a file, such as a server's resource; undefined if it is nothing else either. */
   readMention?: (mention: string) => Promise<ToolResult | undefined>;
+  /** Learns which placeholders the attached texts contain; see `Redactor`. */
+  redactor?: Pick<SecretRedactor, "noteForeign"> | undefined;
 }
 
 /**
@@ -179,6 +181,7 @@ export async function attachFiles(text: string, options: AttachOptions): Promise
   }
   const left = found.slice(MAX_ATTACHED).map(({ shown }) => shown);
   const blocks = attachments.flatMap((each) => each.blocks);
+  for (const block of blocks) if (block.type === "text") options.redactor?.noteForeign(block.text);
   const notes = attachments.flatMap((each) => each.notes);
   if (left.length > 0)
     notes.push(`At most ${MAX_ATTACHED} files can be attached; omitted: ${left.join(", ")}`);

@@ -109,6 +109,7 @@ export class TypedLines {
       ...place,
       mentions: mentions ?? findMentions(text),
       commandMentions: expanded?.mentions,
+      redactor: opened.redactor,
       readMention: (mention) => opened.readMention(mention, AbortSignal.timeout(MENTION_LIMIT_MS)),
     });
     if (expanded?.model === undefined || driver.isBusy) return driver.accept({ text, content, notes });
