@@ -231,7 +231,8 @@ export class ProjectHarness implements Harness {
     await sandbox.recover();
     this.commandSets.add(commands);
     const toolLists = await openToolLists(overrides);
-    const redactor = await this.openRedactor();
+    const cutFiles: string[] = [];
+    const redactor = await this.openRedactor((message) => cutFiles.push(message));
     const extensions = await this.extensions.open();
     let checkpoints: ComposedSession["checkpoints"] | undefined;
     const { approval, grants, approve, protectedAccess } = openApprovals({
@@ -288,6 +289,9 @@ export class ProjectHarness implements Harness {
       isAttended: choices.ask !== undefined,
     });
     const trust = await this.trust;
+    composed.notices.push(
+      ...cutFiles.map((message) => ({ level: "warning" as const, code: "secrets_file", message })),
+    );
     composed.notices.push(...(trust?.describe().map(toNotice) ?? []));
     const opened = this.toSession(composed, trust, { approval, grants, recording, commands, networkLog });
     this.sessions.add(opened);
@@ -295,11 +299,12 @@ export class ProjectHarness implements Harness {
   }
 
   /** What finds secrets is loaded here: before a session has anything to save or to send. */
-  private async openRedactor(): Promise<SecretRedactor> {
+  private async openRedactor(warn: (message: string) => void): Promise<SecretRedactor> {
     const { environment, loaded } = this;
     const redactor = new SecretRedactor(loaded.secrets);
     const { maskSecrets } = await import("../extensions/secrets/mask-secrets.ts");
-    maskSecrets(redactor, { environment, root: loaded.projectRoot, settings: loaded.config.secrets });
+    const { projectRoot: root, config } = loaded;
+    maskSecrets(redactor, { environment, root, warn, settings: config.secrets });
     return redactor;
   }
 

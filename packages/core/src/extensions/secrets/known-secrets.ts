@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { locateFile, readSmallText } from "../../infrastructure/fs/read.ts";
+import { locateFile, readHead, readSmallText } from "../../infrastructure/fs/read.ts";
 import { isExampleName } from "../../infrastructure/paths/example-names.ts";
 import { type Environment, homeDirectory } from "../../infrastructure/runtime.ts";
 import { isPassword, isRandom } from "./entropy.ts";
@@ -32,15 +32,22 @@ const HOME_FILES: readonly string[] = [
 const PROJECT_FILE =
   /^(?:\.env.*|.*\.env|\.npmrc|\.yarnrc\.yml|\.netrc|\.pypirc|\.envrc|\.dev\.vars|credentials\.json|service[-_]account.*\.json|secrets\.(?:json|ya?ml|toml|properties)|.*\.tfvars|master\.key|local\.settings\.json)$/i;
 const MAX_PROJECT_FILES = 100;
-const MAX_FILE_BYTES = 256 * 1024;
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
-/** The secrets in the known files of a home directory and of the root of a project. What cannot be read holds none. */
-export function readKnownSecrets(root: string, environment: Environment): string[] {
+/**
+ * The secrets in the known files of a home directory and of the root of a project. What cannot be read holds none.
+ * @param warn called with a sentence for the user for a file of which only the beginning is read.
+ */
+export function readKnownSecrets(
+  root: string,
+  environment: Environment,
+  warn?: (message: string) => void,
+): string[] {
   const home = homeDirectory(environment);
   const ofHome = home === undefined ? [] : HOME_FILES.map((name) => join(home, name));
   // Almost all are missing, and an exception for each takes longer.
-  const paths = [...ofHome, ...findProjectFiles(root)].filter((path) => existsSync(path));
-  return [...new Set(paths.flatMap((path) => findValues(readText(path))))];
+  const paths = [...new Set([...ofHome, ...findProjectFiles(root)])].filter((path) => existsSync(path));
+  return [...new Set(paths.flatMap((path) => findValues(readText(path, warn))))];
 }
 
 function findProjectFiles(root: string): string[] {
@@ -52,12 +59,23 @@ function findProjectFiles(root: string): string[] {
   }
 }
 
-function readText(path: string): string {
+function readText(path: string, warn?: (message: string) => void): string {
   try {
-    return readSmallText(locateFile(path).realPath, MAX_FILE_BYTES) ?? "";
+    const { realPath } = locateFile(path);
+    return readSmallText(realPath, MAX_FILE_BYTES) ?? readBeginning(path, realPath, warn);
   } catch {
     return ""; // A dangling link, or a directory that cannot be entered.
   }
+}
+
+function readBeginning(path: string, realPath: string, warn?: (message: string) => void): string {
+  const bytes = readHead(realPath, MAX_FILE_BYTES);
+  if (bytes.length < MAX_FILE_BYTES) return "";
+  const megabytes = MAX_FILE_BYTES / 1024 / 1024;
+  warn?.(
+    `${path} is larger than ${megabytes} MB: values after that are masked only if their form shows them.`,
+  );
+  return new TextDecoder().decode(bytes);
 }
 
 // What a setting in such a file may be called, and its value: `NAME=value`, `name: value`, `"name": "value"`.

@@ -9,6 +9,8 @@ export interface MaskingOptions {
   environment: Environment;
   /** The root of the project, absolute. */
   root: string;
+  /** Called with a sentence for the user for a file of which only the beginning is read. */
+  warn?: ((message: string) => void) | undefined;
   /** Of the configuration. */
   settings: { mask?: boolean | undefined; allow?: readonly string[] | undefined } | undefined;
 }
@@ -19,13 +21,13 @@ export interface MaskingOptions {
  */
 export function maskSecrets(
   redactor: SecretRedactor,
-  { environment, root, settings: { mask = true, allow = [] } = {} }: MaskingOptions,
+  { environment, root, warn, settings: { mask = true, allow = [] } = {} }: MaskingOptions,
 ): void {
   if (!mask) return;
   const allowed = new Set(allow);
   const placeholders = new Placeholders(environment);
   const placeholderOf = (value: string) => placeholders.of(value, kindOf(value));
   redactor.use({ find: findSecrets, countOpen, placeholderOf, isSecret: (value) => !allowed.has(value) });
-  for (const value of readKnownSecrets(root, environment))
+  for (const value of readKnownSecrets(root, environment, warn))
     if (!allowed.has(value)) redactor.add({ value, placeholder: placeholderOf(value) });
 }

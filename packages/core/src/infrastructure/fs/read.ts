@@ -58,6 +58,12 @@ export function readBothEnds(realPath: string, size: number, maxBytes: number): 
   return Buffer.concat([readFrom(file.descriptor, 0, half), readFrom(file.descriptor, size - half, half)]);
 }
 
+/** The first bytes of a regular file. */
+export function readHead(realPath: string, maxBytes: number): Uint8Array {
+  using file = holdRegularFile(realPath);
+  return readFrom(file.descriptor, 0, maxBytes);
+}
+
 /** An open regular file; disposing closes it. */
 interface HeldFile extends Disposable {
   descriptor: number;
