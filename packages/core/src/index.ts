@@ -128,6 +128,7 @@ export type {
 export type { Environment } from "./infrastructure/runtime.ts";
 export type {
   MaskedPart,
+  PlaceholderLists,
   SecretFinder,
   SecretRedactor,
   SecretValue,

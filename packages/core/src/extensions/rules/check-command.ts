@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { monotonicMs } from "../../infrastructure/runtime.ts";
 import { findCommitMessage, findFormatProblem } from "./commit-message.ts";
 import type { PlacedRule } from "./find-rules.ts";
 import { NEW_BRANCH } from "./known-commands.ts";
@@ -327,7 +328,7 @@ function expandPattern(path: string, cwd: string): string[] {
   const isDeep = path.includes("**");
   // A search of the whole disk would take too long.
   if (isDeep && !path.startsWith(`${cwd}/`)) return [path];
-  const end = Date.now() + MAX_SEARCH_MS;
+  const end = monotonicMs() + MAX_SEARCH_MS;
   const literal = path.slice(0, path.search(/[*?[]/));
   const base = literal.slice(0, literal.lastIndexOf("/") + 1);
   const found: string[] = [];
@@ -338,7 +339,7 @@ function expandPattern(path: string, cwd: string): string[] {
       onlyFiles: false,
     })) {
       found.push(join(base, match));
-      if (found.length >= (isDeep ? MAX_FOUND : MAX_MATCHES) || (isDeep && Date.now() > end)) break;
+      if (found.length >= (isDeep ? MAX_FOUND : MAX_MATCHES) || (isDeep && monotonicMs() > end)) break;
     }
   } catch {
     return [path]; // The directory does not exist.

@@ -7,6 +7,8 @@ import type { CheckGuard } from "./types.ts";
 
 /** The place whose checks are watched. */
 export interface CheckPlace {
+  /** Where commands start. */
+  cwd: string;
   /** The root of the project. */
   root: string;
   /** A script of a `package.json`, see `CheckSource`. */
@@ -93,7 +95,7 @@ export class RequiredChecks {
     const own = isNamed
       ? [...this.named].map(([name, pattern]) => ({ name, pattern, kind: "tests" as const }))
       : [];
-    const found = findChecks(line, { readGrammar, findScript: this.place.findScript, own });
+    const found = findChecks(line, { ...this.place, readGrammar, own });
     return isNamed ? found.filter(({ name }) => this.named.has(name)) : found;
   }
 }

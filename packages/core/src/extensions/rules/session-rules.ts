@@ -47,6 +47,7 @@ export class SessionRules {
     private readonly found: PlaceRules,
   ) {
     this.checks = new RequiredChecks({
+      cwd: scope.cwd,
       root: scope.root,
       findScript: (name, directory) => this.findScript(name, directory),
     });
