@@ -145,7 +145,7 @@ const TYPES = `
   LeaveOptions LoadOptions LoadedConfig MaskedPart Message MessageDelta Model ModelChange ModelChangeEntry ModelChoice
   ModelDefinition ModelFacts ModelLimit ModelPrice NeededApproval NetworkConnection NetworkSetting NewSessionOptions
   Notice NoticeLevel OfferedChoice OpaqueBlock OutputPiece PermissionRule PersonAnswer PinEntry PinOutcome
-  PinnedMessages PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
+  PinnedMessages PlaceholderLists PrefixBreak PrefixBreakCause PrepareContext PreparedContext Preview PreviewPart ProcessExit PromptCheck PromptCommand
   PromptExpansion PromptKnowledge ProtectedAccess ProviderErrorOptions ProviderErrorType ProviderEvent ProviderReplay
   ProviderResult PruneEntry PruningConditions QuestionSource RecallMatches RecallQuery RecalledEntry Redactor RenderedCall RequestAnswer
   RequestEntry RequestPrefix RequestPurpose ResumeSessionOptions RetryOptions Revise RevisedCall RuleViolationEntry RunBudget RunConditions RunNote RunOptions
