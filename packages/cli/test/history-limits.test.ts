@@ -1,13 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  appendFileSync,
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeCodex } from "../../core/test/support/foreign-fixtures.ts";
 import { findMountObstacle, testUnless } from "../../core/test/support/test-unless.ts";
@@ -104,15 +96,12 @@ test("another agent's file of 1 GB is searched and imported with bounded memory,
 testUnless(findMountObstacle())(
   "a disk that fills up while sessions are indexed is reported, and the index is complete once there is room",
   async () => {
-    const texts = [
-      "needle",
-      ...Array.from({ length: 60 }, (_, index) => `${index} ${"some words ".repeat(300)}`),
-    ];
+    const texts = Array.from({ length: 60 }, (_, index) => `${index} ${"some words ".repeat(300)}`);
     for (let number = 0; number < 10; number++)
       writeSession(place, {
         id: `2026010100000${number}-aaaaaa`,
         modified: "2026-01-01T12:00:00.000Z",
-        texts,
+        texts: [`needle ${number}`, ...texts],
       });
     const disk = join(place.home, ".local", "share", "diligent");
     mkdirSync(disk, { recursive: true, mode: 0o700 });
@@ -154,7 +143,8 @@ test("a session that grows while it is indexed is complete after a later search"
 
 test("two files with the same id are one session of that name, and neither is lost from the search", async () => {
   const path = writeCodex(place);
-  copyFileSync(path, path.replace(/([^/]+)\.jsonl$/, "copy-$1.jsonl"));
+  const other = readFileSync(path, "utf8").replaceAll("screenshot", "other screenshot");
+  writeFileSync(path.replace(/([^/]+)\.jsonl$/, "copy-$1.jsonl"), other);
   const search = async () =>
     JSON.parse((await runDiligent(place, ["history", "search", "screenshot", "--json"])).stdout);
   const found = await search();
